@@ -9,6 +9,7 @@ own; above them, intervals stand for what lies between the edges.
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,8 +27,6 @@ Bounds: TypeAlias = tuple[Number | None, Number | None]
 """From a number to below another; None where there is no end."""
 
 EVERYTHING = "*"
-MOST_DIGITS = 400
-"""Of the exponent of a decimal that is taken exactly; floats have none beyond it."""
 
 
 @dataclass(frozen=True)
@@ -141,13 +140,13 @@ def parse_number(value: Any) -> float | int | None:
     >>> parse_number("25"), parse_number("low"), parse_number(float("nan"))
     (25.0, None, None)
     """
-    if isinstance(value, int):
-        return value
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return None if math.isnan(number) else number
+    if math.isnan(number):
+        return None
+    return value if isinstance(value, int) else number
 
 
 def to_exact_number(value: Any) -> Fraction:
@@ -158,7 +157,7 @@ def to_exact_number(value: Any) -> Fraction:
     """
     if isinstance(value, int | Fraction):
         return Fraction(value)
-    if isinstance(value, Decimal) and abs(value.adjusted()) <= MOST_DIGITS:
+    if isinstance(value, Decimal) and abs(value.adjusted()) <= sys.float_info.max_10_exp:
         return Fraction(value)
     text = str(value).strip()
     if isinstance(value, str) and text.lstrip("+-").isdecimal():

@@ -21,6 +21,7 @@ from divulge.protection.changes.recodings import find_remaining_levels
 from divulge.protection.limits.per_record import is_count_limit
 from divulge.protection.result.charts import draw_unique_counts
 from divulge.protection.result.published_columns import publish_dataset
+from divulge.protection.result.recipe import Recipe, build_recipe
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.result.utility import Utility, measure_utility
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS, Frequencies, Nulls
@@ -29,8 +30,6 @@ from divulge.work.secret_key import SecretKey
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-    from divulge.protection.result.recipe import Recipe
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -132,8 +131,6 @@ class Protected:
     @property
     def recipe(self) -> Recipe:
         """Levels, hierarchies and limits, to be kept as a file and applied to other data."""
-        from divulge.protection.result.recipe import build_recipe
-
         return build_recipe(self)
 
     def alone(self) -> dict[str, int]:
@@ -389,6 +386,10 @@ class Protected:
         if self.removed:
             known = select_records(known, self.kept)
         return records.frequencies(self.dataset, "bayes", among=self.among, original=known)
+
+
+# What a recipe gives is one of these; importing it there would go round in a circle.
+Recipe.result_type = Protected
 
 
 def _read_head() -> tuple[str, ...]:

@@ -11,11 +11,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from divulge.assessment import Limit
 from divulge.data import ROLES, Dataset, Hierarchy
 from divulge.data.dictionary import as_names
+from divulge.protection.result.recipe_application import apply_recipe
 from divulge.work import (
     DivulgeError,
     InvalidInput,
@@ -56,6 +57,7 @@ class Recipe:
     ({'Area': 1}, 1)
     """
 
+    result_type: ClassVar[type[Protected]]
     dataset: str
     """The name of the data that it was made of."""
     roles: Mapping[str, str | list[str]]
@@ -92,8 +94,6 @@ class Recipe:
         Raises:
             InvalidInput: if the recipe does not fit the data, or more records would have to go.
         """
-        from divulge.protection.result.recipe_application import apply_recipe
-
         share = self.suppression_limit if suppression_limit is None else suppression_limit
         return apply_recipe(self, dataset, others or {}, share)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,11 +25,13 @@ from divulge.protection.changes.recodings import (
     drop_unfitting_labels,
 )
 from divulge.protection.limits.per_record import Goal, build_goals
-from divulge.protection.result.protected import Protected
-from divulge.protection.result.recipe import Recipe
 from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.work import InvalidInput, Problem, Problems, checks, format_quantity
 from divulge.work.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from divulge.protection.result.protected import Protected
+    from divulge.protection.result.recipe import Recipe
 
 
 def apply_recipe(
@@ -60,7 +62,7 @@ def apply_recipe(
         *removal.changes,
     ]
     count_goals = [goal for goal in goals if goal.is_count_limit]
-    return Protected(
+    return recipe.result_type(
         original=described,
         dataset=released.select([name for name in released.names if name not in recipe.dropped]),
         decisions=DecisionLog(described.name, tuple(changes), described),
