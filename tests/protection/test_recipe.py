@@ -123,7 +123,7 @@ def test_values_without_a_place_are_counted_and_not_shown() -> None:
     recipe = protection.recode(
         people([("Torino", 25, "x"), ("Milano", 25, "x")]), [Limit("k_anonymity", at_least=2)], 0
     ).recipe
-    assert recipe.levels == {"town": 1}
+    assert recipe.levels["town"] == 1
     with pytest.raises(
         InvalidInput, match="2 values have no place in its hierarchy, of 3"
     ) as found:
@@ -211,3 +211,16 @@ def test_what_is_no_recipe_at_all_is_said(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="does not exist"):
         protection.Recipe.load(tmp_path / "none.json")
     assert dv.protection.Recipe is protection.Recipe
+
+
+def test_a_limit_of_all_records_together_is_judged_and_removes_nobody() -> None:
+    rows = [("Roma", 25, "x")] * 6 + [("Milano", 25, "y")] * 6
+    everybody = people(rows * 3, "everybody")
+    limit = Limit("delta_presence", at_most=0.5, population=everybody)
+    recipe = replace(last_year(), limits=(limit,)).recipe
+    assert recipe.to_dict()["limits"][0]["population"] == "everybody"
+    p = recipe.apply(people(rows), others={"population": everybody})
+    assert (p.removed, p.outcomes[0].held) == (0, True)
+    assert p.limits[0].measure == limit.measure
+    with pytest.raises(InvalidInput, match="not every limit holds at these levels"):
+        recipe.apply(people(rows), others={"population": people(rows, "few")})

@@ -328,6 +328,7 @@ def _build_protected(
             *describe_levels(dataset, release.levels),
             *_describe_search(dataset, evaluator, levels, proof),
         ),
+        suppression_limit=request.plan.suppression_limit,
         proved=proof.is_complete,
         proof=proof,
         # Other data have other best levels: who knows the algorithm searches for them again.

@@ -161,7 +161,7 @@ def build_recipe(protected: Protected) -> Recipe:
             if attribute.hierarchy is not None
             and (name in protected.among or name in protected.levels)
         },
-        limits=tuple(_drop_datasets(limit) for limit in judged),
+        limits=tuple(_name_datasets(limit) for limit in judged),
         needs={
             place: names
             for place, limit in enumerate(judged)
@@ -186,8 +186,13 @@ def _list_dataset_options(limit: Limit) -> tuple[str, ...]:
     )
 
 
-def _drop_datasets(limit: Limit) -> Limit:
-    options = {n: option for n, option in limit.options.items() if not isinstance(option, Dataset)}
+def _name_datasets(limit: Limit) -> Limit:
+    """A limit with the names of the data that it compares with, in their place."""
+    options = {
+        name: option.name if isinstance(option, Dataset) else option
+        for name, option in limit.options.items()
+        if name != "original"
+    }
     return Limit(limit.measure, limit.at_most, limit.at_least, attribute=limit.attribute, **options)
 
 

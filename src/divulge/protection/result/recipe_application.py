@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.assessment import Limit, Sentence
+from divulge.assessment import Limit, Outcome, Sentence
 from divulge.data import Column, Dataset
 from divulge.data.dictionary import find_name_problems
 from divulge.data.missing_kinds import merge_missing_kinds
@@ -21,11 +21,13 @@ from divulge.protection.changes.changes import select_records, value_at
 from divulge.protection.changes.decision_log import Change, DecisionLog
 from divulge.protection.changes.recodings import (
     apply_recoding,
-    coarsen_column,
+    coarsen_to_levels,
     drop_unfitting_labels,
 )
-from divulge.protection.limits.per_record import Goal, build_goals
+from divulge.protection.limits.per_record import Goal, build_goals, has_protection_method
 from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.records.risk.recoded_population import recode_population
+from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems, checks, format_quantity
 from divulge.work.arrays import Floats, Ints
 
@@ -40,16 +42,23 @@ def apply_recipe(
     """Other data at the levels of a recipe, without the records that still fail a limit."""
     described = _describe_as_recipe(recipe, merge_missing_kinds(dataset), others, suppression_limit)
     limits = _complete_limits(recipe, others)
-    goals = build_goals(described, limits)
+    models = [limit for limit in limits if not has_protection_method(limit)]
+    others_judged = [limit for limit in limits if has_protection_method(limit)]
+    goals = build_goals(described, others_judged) if others_judged else []
     before = [goal.measure_standing(described, described).outcome for goal in goals]
-    coarse = _coarsen(recipe, described)
+    coarse = coarsen_to_levels(described, recipe.levels)
     removal = _find_removal(goals, coarse, described)
     most = floor(suppression_limit * described.rows + 1e-9)
     if removal.removed.size > most or not removal.is_enough:
         raise _build_removal_error(recipe, described, removal, most)
     released = select_records(coarse, removal.kept)
     known = select_records(described, removal.kept)
-    standings = [goal.measure_standing(released, known, removal.kept) for goal in goals]
+    outcomes = [
+        *(goal.measure_standing(released, known, removal.kept).outcome for goal in goals),
+        *(_judge_model(limit, released, known) for limit in models),
+    ]
+    if not all(outcome.held for outcome in outcomes):
+        raise _build_removal_error(recipe, described, replace(removal, is_enough=False), most)
     for name, level in recipe.levels.items():
         attributes = dict(released.dictionary.attributes)
         above = apply_recoding(described, name, released.columns[name], level)
@@ -67,12 +76,15 @@ def apply_recipe(
         dataset=released.select([name for name in released.names if name not in recipe.dropped]),
         decisions=DecisionLog(described.name, tuple(changes), described),
         nulls=count_goals[0].nulls if count_goals else DEFAULT_NULLS,
-        limits=tuple(goal.limit for goal in goals),
-        among=_list_among(goals),
+        limits=(*(goal.limit for goal in goals), *models),
+        among=_list_among(goals) or tuple(recipe.quasi_identifiers),
         rule=_join_rules(goals),
         k=ceil(max((goal.limit.bound for goal in count_goals), default=2)),
-        outcomes=tuple(standing.outcome for standing in standings),
-        outcomes_before=tuple(before),
+        outcomes=tuple(outcomes),
+        outcomes_before=(
+            *before,
+            *(_judge_model(limit, described, described) for limit in models),
+        ),
         levels=dict(recipe.levels),
         notes=_describe(recipe, described, removal.removed.size, most),
         suppression_limit=suppression_limit,
@@ -148,28 +160,23 @@ def _check_roles(recipe: Recipe, dataset: Dataset, problems: Problems) -> None:
 
 def _complete_limits(recipe: Recipe, others: Mapping[str, Dataset]) -> list[Limit]:
     return [
-        Limit(
-            limit.measure,
-            limit.at_most,
-            limit.at_least,
-            attribute=limit.attribute,
-            **_complete_options(limit, recipe.needs.get(place, ()), others),
-        )
+        _add_options(limit, {name: others[name] for name in recipe.needs.get(place, ())})
         for place, limit in enumerate(recipe.limits)
     ]
 
 
-def _complete_options(
-    limit: Limit, needs: Sequence[str], others: Mapping[str, Dataset]
-) -> dict[str, Any]:
-    return {**limit.options, **{name: others[name] for name in needs}}
+def _add_options(limit: Limit, options: Mapping[str, Any]) -> Limit:
+    every = {**limit.options, **options}
+    return Limit(limit.measure, limit.at_most, limit.at_least, attribute=limit.attribute, **every)
 
 
-def _coarsen(recipe: Recipe, dataset: Dataset) -> Dataset:
-    columns = dict(dataset.columns)
-    for name, level in recipe.levels.items():
-        columns[name] = coarsen_column(columns[name], recipe.hierarchies[name], level)
-    return replace(dataset, columns=columns)
+def _judge_model(limit: Limit, released: Dataset, known: Dataset) -> Outcome:
+    """Whether a limit holds that is of all records together: nobody in particular fails it."""
+    population = limit.options.get("population")
+    if isinstance(population, Dataset):
+        recoded = recode_population(population, known, released)
+        limit = _add_options(limit, {"population": recoded})
+    return limit.judge_measurement(MEASURES[limit.measure].of(released, limit), released.name)
 
 
 @dataclass(frozen=True)
@@ -234,7 +241,11 @@ def _log_level(
     codes = range(len(old.values))
     values = {"level": recipe.levels[name], "dataset": recipe.dataset}
     at_risk = [
-        np.logical_or.reduce([g.measure_standing(each, original).at_risk for g in goals]).mean()
+        np.any(
+            [np.zeros(each.rows, np.bool_)]
+            + [goal.measure_standing(each, original).at_risk for goal in goals],
+            axis=0,
+        ).mean()
         for each in (original, coarse)
     ]
     return Change(
