@@ -153,7 +153,7 @@ def suppress(
         records = read_records(
             data, dataset, quasi_identifier, weight, None, missing=missing, hidden=hidden
         )
-        records = _add_identifiers(records, identifier or [])
+        records = add_identifiers(records, identifier or [])
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
         protected = protection.suppress(
             records,
@@ -200,7 +200,7 @@ def suppress(
     raise typer.Exit(EXIT_CODES["fail" if failed else "not judged" if undecided else "pass"])
 
 
-def _add_identifiers(records: Dataset, names: list[str]) -> Dataset:
+def add_identifiers(records: Dataset, names: list[str]) -> Dataset:
     """The same records, of which some attributes name people."""
     from divulge.data.dictionary import as_names
 

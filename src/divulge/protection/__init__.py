@@ -13,6 +13,7 @@ from divulge.protection.refill.relations import Relation
 from divulge.protection.refill.result import Refill
 from divulge.protection.result.audit import Audit, audit
 from divulge.protection.result.protected import Protected
+from divulge.protection.result.recipe import Recipe
 from divulge.protection.result.utility import Utility
 from divulge.protection.risk_utility import RiskUtilityMap, risk_utility_map
 from divulge.protection.suppression.request import OutOfReachError
@@ -26,6 +27,7 @@ __all__ = [
     "Protected",
     "ProtectedHistory",
     "PublishedJudgement",
+    "Recipe",
     "Refill",
     "Relation",
     "RiskUtilityMap",

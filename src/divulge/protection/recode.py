@@ -354,6 +354,7 @@ def _build_protected(
             *(_judge_outcome(limit, dataset) for limit in request.models),
         ),
         levels=release.levels,
+        suppression_limit=request.plan.suppression_limit,
     )
 
 

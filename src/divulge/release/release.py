@@ -290,17 +290,7 @@ class _Loader:
     def _load_hierarchy(self, rule: str | HierarchyTable) -> Hierarchy:
         if isinstance(rule, str):
             return Hierarchy.from_file(self.folder / rule)
-        rules = rule.model_dump(exclude_none=True)
-        if len(rules) != 1:
-            raise DivulgeError("give one of intervals, dates, prefixes, pairs, levels.")
-        [(kind, setting)] = rules.items()
-        if kind == "levels":
-            return Hierarchy.from_levels(setting)
-        if kind == "pairs":
-            return Hierarchy.from_pairs(setting)
-        make: Any = getattr(Hierarchy, kind)
-        hierarchy: Hierarchy = make(*setting)
-        return hierarchy
+        return Hierarchy.from_settings(rule.model_dump(exclude_none=True))
 
     def _load_adversary(self, table: AdversaryTable) -> Adversary | None:
         place = f'adversary "{table.name}"'

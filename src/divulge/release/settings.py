@@ -35,9 +35,22 @@ class _StrictTable(BaseModel):
 
 
 class HierarchyTable(_StrictTable):
-    """How an attribute becomes coarser, by a rule instead of a file of levels; give one."""
+    """How an attribute becomes coarser, by a rule instead of a file of levels.
+
+    Give one; `bottom` and `top` go alone, or before `intervals` and `rounding`.
+    """
 
     intervals: list[list[float]] | None = Field(None, description="Edges, finest level first.")
+    rounding: list[float] | None = Field(
+        None, description="Numbers rounded down to multiples of these, finest first."
+    )
+    bottom: float | list[float] | None = Field(
+        None, description="Numbers up to this are one; several for several levels. Alone, or first."
+    )
+    top: float | list[float] | None = Field(
+        None,
+        description="Numbers from this on are one; several for several levels. Alone, or first.",
+    )
     dates: Names | None = Field(None, description="Units such as month, year; finest first.")
     prefixes: list[int] | None = Field(None, description="Lengths of prefixes, longest first.")
     pairs: list[tuple[str, str]] | None = Field(None, description="Pairs (value, coarser).")

@@ -21,6 +21,7 @@ from divulge.protection.changes.recodings import find_remaining_levels
 from divulge.protection.limits.per_record import is_count_limit
 from divulge.protection.result.charts import draw_unique_counts
 from divulge.protection.result.published_columns import publish_dataset
+from divulge.protection.result.recipe import Recipe, build_recipe
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.result.utility import Utility, measure_utility
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS, Frequencies, Nulls
@@ -69,6 +70,8 @@ class Protected:
     proved: bool = False
     proof: SearchProof | None = None
     """How the levels of a recoding were settled; None of other protections."""
+    suppression_limit: float = 0.05
+    """The share of records that recoding may leave to suppression or removal."""
     only_at_risk: bool = False
     again: Callable[[Dataset], Protected] | None = None
     reseeded: Callable[[int], Protected] | None = None
@@ -165,6 +168,11 @@ class Protected:
             column = self.needed.dataset.columns[name]
             marked[name] = np.asarray(column.codes == column.missing_code, np.bool_)
         return self.method.count_cells(marked)
+
+    @property
+    def recipe(self) -> Recipe:
+        """Levels, hierarchies and limits, to be kept as a file and applied to other data."""
+        return build_recipe(self)
 
     def alone(self) -> dict[str, int]:
         """How many records are unique under each way of counting, after protection."""
@@ -456,6 +464,10 @@ class Protected:
         if self.removed:
             known = select_records(known, self.kept)
         return records.frequencies(self.dataset, "bayes", among=self.among, original=known)
+
+
+# What a recipe gives is one of these; importing it there would go round in a circle.
+Recipe.result_type = Protected
 
 
 def _read_head() -> tuple[str, ...]:
