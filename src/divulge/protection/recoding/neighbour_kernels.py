@@ -17,25 +17,33 @@ if TYPE_CHECKING:
 
 
 @kernel
+def climb_together(trees: NodeTrees, one: int, other: int) -> float:
+    """What the lowest common ancestor of two leaves of a wide attribute costs, by their places.
+
+    Invariant: `x` and `y` are of one level, and at or below their ancestor.
+    """
+    x, y = one, other
+    while x != y:
+        x, y = trees.parents[x], trees.parents[y]
+    return float(trees.prices[x])
+
+
+@kernel
 def measure_distance(trees: NodeTrees, one: int, other: int, cutoff: float) -> float:
     """What two units cost a record if they show the same, or anything from `cutoff` on.
 
     Invariant: `total` is right for the attributes before a.
     """
-    total = np.float32(0.0)
-    leaf_nodes, leaves, join_prices = trees.leaf_nodes, trees.leaves, trees.join_prices
-    for a in range(leaves.shape[1]):
-        node = leaf_nodes[one, a]
+    total = 0.0
+    for a in range(trees.leaves.shape[1]):
+        node = trees.leaf_nodes[one, a]
         if node >= 0:
-            total += join_prices[node + leaves[other, a]]
+            total += trees.join_prices[node + trees.leaves[other, a]]
         else:
-            x, y = -1 - node, -1 - leaf_nodes[other, a]
-            while x != y:
-                x, y = trees.parents[x], trees.parents[y]
-            total += trees.prices[x]
+            total += climb_together(trees, -1 - node, -1 - trees.leaf_nodes[other, a])
         if total >= cutoff:
             break
-    return float(total)
+    return total
 
 
 @kernel
@@ -132,19 +140,33 @@ def find_least_costs(
 
     Invariant: `near` holds the nearest units so far, by rising distance, until they are enough.
     """
-    near = np.empty(least + 1, np.float32)
+    near = np.empty(least + 1, np.float64)
     room = np.empty(least + 1, np.int64)
+    leaves, leaf_nodes, join_prices = trees.leaves, trees.leaf_nodes, trees.join_prices
+    attributes = leaves.shape[1]
+    own = np.empty(attributes, np.int64)
     for u in range(begin, end):
+        for a in range(attributes):
+            own[a] = leaf_nodes[u, a]
         costs[u] = measure_distance(trees, u, u, np.inf)
         if counts[u] >= least:
             continue
         found = 0
         total = counts[u]
-        for v in range(counts.size):
-            if v == u or counts[v] == 0:
+        # Units of near numbers have most in common: who is compared first makes the others short.
+        for turn in range(2 * counts.size):
+            v = u + turn // 2 + 1 if turn % 2 == 0 else u - turn // 2 - 1
+            if v < 0 or v >= counts.size or counts[v] == 0:
                 continue
             cutoff = near[found - 1] if total >= least else np.inf
-            distance = measure_distance(trees, u, v, cutoff)
+            distance = 0.0  # measured here: a call would take longer than the few steps of most
+            for a in range(attributes):
+                if own[a] >= 0:
+                    distance += join_prices[own[a] + leaves[v, a]]
+                else:
+                    distance += climb_together(trees, -1 - own[a], -1 - leaf_nodes[v, a])
+                if distance >= cutoff:
+                    break
             if distance >= cutoff:
                 continue
             place = found
