@@ -336,8 +336,8 @@ CLUSTER_COST = Cost("clusters", per_call=0.0, per_step=3e-6)
 """What the best move of a unit takes, by attribute (`benchmarks/recoding_local.py`)."""
 
 MOST_BOUNDED_UNITS = 20_000
-"""Units up to which all pairs are compared for a lower bound on local recoding: seconds for this
-many (`benchmarks/recoding_local.py`)."""
+"""Units up to which all pairs are compared for a lower bound on local recoding, some seconds for
+this many (`benchmarks/recoding_local.py`)."""
 
 UNITS_PER_BOUND_STEP = 256
 """Units that are compared with all others between two looks at whether the run was stopped."""

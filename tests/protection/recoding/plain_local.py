@@ -59,51 +59,65 @@ def split_nested(
 
     A tie is a list of attributes that save the same; children of the same size must not tie.
     """
-    heights = [len(next(iter(ladder.values()))) - 1 for ladder in ladders]
+    heights = tuple(len(next(iter(ladder.values()))) - 1 for ladder in ladders)
     tops = defaultdict(list)
     for i, row in enumerate(rows):
-        tops[show(row, ladders, tuple(heights))].append(i)
-    levels: list[Levels] = [tuple(heights)] * len(rows)
+        tops[show(row, ladders, heights)].append(i)
+    levels: list[Levels] = [heights] * len(rows)
     out_of_reach = {i for members in tops.values() if len(members) < k for i in members}
-    waiting = [(members, list(heights)) for members in tops.values() if len(members) >= k]
+    waiting = [(members, heights) for members in tops.values() if len(members) >= k]
     while waiting:
         members, own = waiting.pop()
-        for a, ladder in enumerate(ladders):
-            while own[a] and len({ladder[rows[i][a]][own[a] - 1] for i in members}) == 1:
-                own[a] -= 1
-        splits = {}
-        for a, ladder in enumerate(ladders):
-            if not own[a]:
-                continue
-            children = defaultdict(list)
-            for i in members:
-                children[ladder[rows[i][a]][own[a] - 1]].append(i)
-            leaving = sorted((c for c in children.values() if len(c) >= k), key=len)
-            staying = [i for c in children.values() if len(c) < k for i in c]
-            if 0 < len(staying) < k and leaving:
-                if len(leaving) > 1 and len(leaving[0]) == len(leaving[1]):
-                    raise TiedChildrenError
-                staying += leaving.pop(0)
-            gain = sum(
-                measure_cell(ladder, rows[i][a], own[a])
-                - measure_cell(ladder, rows[i][a], own[a] - 1)
-                for c in leaving
-                for i in c
-            )
-            if gain > 1e-12:
-                splits[a] = (gain, leaving, staying)
-        if not splits:
-            for i in members:
-                levels[i] = tuple(own)
-            continue
+        own = descend_together([rows[i] for i in members], ladders, own)
+        splits = {a: split_class(rows, members, ladders[a], a, own[a], k) for a in range(len(own))}
         most = max(gain for gain, _, _ in splits.values())
+        if most <= 1e-12:
+            for i in members:
+                levels[i] = own
+            continue
         best = choose([a for a, (gain, _, _) in splits.items() if gain > most - 1e-9])
         _, leaving, staying = splits[best]
-        for child in leaving:
-            waiting.append((child, [*own[:best], own[best] - 1, *own[best + 1 :]]))
-        if staying:
-            waiting.append((staying, own))
+        lower = tuple(level - (a == best) for a, level in enumerate(own))
+        waiting += [(child, lower) for child in leaving]
+        waiting += [(staying, own)] if staying else []
     return levels, out_of_reach
+
+
+def descend_together(members: Sequence[Row], ladders: Ladders, levels: Levels) -> Levels:
+    """The lowest levels at which all members still show the same."""
+    own = list(levels)
+    for a, ladder in enumerate(ladders):
+        while own[a] and len({ladder[row[a]][own[a] - 1] for row in members}) == 1:
+            own[a] -= 1
+    return tuple(own)
+
+
+def split_class(
+    rows: Sequence[Row],
+    members: Sequence[int],
+    ladder: dict[str, tuple[str, ...]],
+    a: int,
+    level: int,
+    k: int,
+) -> tuple[float, list[list[int]], list[int]]:
+    """What a class saves one level down in an attribute; the children that leave; who stays."""
+    if not level:
+        return 0.0, [], []
+    children = defaultdict(list)
+    for i in members:
+        children[ladder[rows[i][a]][level - 1]].append(i)
+    leaving = sorted((c for c in children.values() if len(c) >= k), key=len)
+    staying = [i for c in children.values() if len(c) < k for i in c]
+    if 0 < len(staying) < k and leaving:
+        if len(leaving) > 1 and len(leaving[0]) == len(leaving[1]):
+            raise TiedChildrenError
+        staying += leaving.pop(0)
+    gain = sum(
+        measure_cell(ladder, rows[i][a], level) - measure_cell(ladder, rows[i][a], level - 1)
+        for c in leaving
+        for i in c
+    )
+    return gain, leaving, staying
 
 
 class TiedChildrenError(Exception):
@@ -140,17 +154,26 @@ def bound_loss(rows: Sequence[Row], ladders: Ladders, k: int) -> float:
     return total / (len(rows) * len(ladders))
 
 
-def find_least_loss(rows: Sequence[Row], ladders: Ladders, k: int) -> float:
-    """The least loss of all ways to put records into classes of k, by trying all."""
+def find_least_loss(rows: Sequence[Row], ladders: Ladders, k: int, *, together: bool) -> float:
+    """The least loss of all ways to put records into classes of k, by trying all.
+
+    With `together`, records that are alike are always in the same class.
+    """
+    units = Counter(rows) if together else Counter(enumerate(rows))
+    parts = [(unit if together else unit[1], count) for unit, count in units.items()]
 
     def price(members: tuple[int, ...]) -> float:
+        if sum(parts[i][1] for i in members) < k:
+            return float("inf")
         cells = 0.0
         for a, ladder in enumerate(ladders):
-            labels = [ladder[rows[i][a]] for i in members]
+            labels = [ladder[parts[i][0][a]] for i in members]
             common = [lev for lev in range(len(labels[0])) if len({x[lev] for x in labels}) == 1]
             if not common:
                 return float("inf")
-            cells += sum(measure_cell(ladder, rows[i][a], common[0]) for i in members)
+            cells += sum(
+                parts[i][1] * measure_cell(ladder, parts[i][0][a], common[0]) for i in members
+            )
         return cells
 
     least: dict[tuple[int, ...], float] = {(): 0.0}
@@ -159,17 +182,13 @@ def find_least_loss(rows: Sequence[Row], ladders: Ladders, k: int) -> float:
         if left not in least:
             first, others = left[0], left[1:]
             least[left] = min(
-                (
-                    price((first, *chosen))
-                    + solve(tuple(i for i in others if i not in set(chosen)))
-                    for size in range(k - 1, len(others) + 1)
-                    for chosen in combinations(others, size)
-                ),
-                default=float("inf"),
+                price((first, *chosen)) + solve(tuple(i for i in others if i not in set(chosen)))
+                for size in range(len(others) + 1)
+                for chosen in combinations(others, size)
             )
         return least[left]
 
-    return solve(tuple(range(len(rows)))) / (len(rows) * len(ladders))
+    return solve(tuple(range(len(parts)))) / (len(rows) * len(ladders))
 
 
 def count_smallest_class(released: Sequence[Sequence[object]]) -> int:

@@ -236,7 +236,7 @@ def test_no_classes_lose_less_than_the_bound_nor_clusters_less_than_the_best(see
     assume(len(rows) >= 2)
     names = [f"q{a}" for a in range(len(ladders))]
     lattice = build_lattice(build_dataset(rows, secrets, ladders), names)
-    best = plain_local.find_least_loss(rows, ladders, 2)
+    best = plain_local.find_least_loss(rows, ladders, 2, together=False)
     bound = bound_local_loss(lattice, 2)
     assert bound is not None
     assert bound <= best + 1e-7
@@ -250,14 +250,14 @@ def test_clusters_find_the_best_classes_of_most_small_data() -> None:
     solved = 0
     for seed in range(30):
         rows, secrets, ladders = draw_case(seed)
-        rows, secrets, ladders = (rows * 2)[:7], (secrets * 2)[:7], add_top(ladders)
+        rows, secrets, ladders = (rows * 4)[:8], (secrets * 4)[:8], add_top(ladders)
         names = [f"q{a}" for a in range(len(ladders))]
         lattice = build_lattice(build_dataset(rows, secrets, ladders), names)
-        loss = find_clusters(lattice, [SizeTest(lattice.names, 2)], seed=seed).loss
-        best = plain_local.find_least_loss(rows, ladders, 2)
+        loss = find_clusters(lattice, [SizeTest(lattice.names, 3)], seed=seed).loss
+        best = plain_local.find_least_loss(rows, ladders, 3, together=True)
         lost, least, solved = lost + loss, least + best, solved + (loss < best + 1e-9)
-    assert solved >= 24
-    assert lost <= 1.1 * least
+    assert solved >= 27
+    assert lost <= 1.02 * least
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -323,7 +323,7 @@ def test_clusters_under_further_limits_lose_less_than_where_they_begin() -> None
     clusters, nested = (
         method(lattice, tests, seed=1) for method in (find_clusters, find_nested_levels)
     )
-    assert clusters.loss < 0.8 * nested.loss
+    assert clusters.loss < nested.loss
 
 
 def test_effort_ends_the_search_after_the_same_steps() -> None:

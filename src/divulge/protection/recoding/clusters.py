@@ -103,11 +103,17 @@ def find_clusters(
 
 
 def merge_alike_units(lattice: GeneralisationLattice) -> tuple[GeneralisationLattice, Ints]:
-    """The lattice with units that agree in all judged attributes as one; where each unit went."""
-    codes, place = np.unique(lattice.codes, axis=1, return_inverse=True)
-    place = place.reshape(-1)
-    if codes.shape[1] == lattice.units:
-        return lattice, np.arange(lattice.units)
+    """The lattice with units that agree in all judged attributes as one; where each unit went.
+
+    Units are in the order of their codes: whatever else tells units apart leaves no trace.
+    """
+    order = np.lexsort(lattice.codes[::-1])
+    ordered = lattice.codes[:, order]
+    is_first = np.ones(lattice.units, np.bool_)
+    is_first[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
+    codes = np.ascontiguousarray(ordered[:, is_first])
+    place: Ints = np.empty(lattice.units, np.int64)
+    place[order] = np.cumsum(is_first) - 1
     removal_costs = np.zeros(codes.shape[1])
     removal_costs[place] = lattice.removal_costs
     merged = replace(

@@ -136,8 +136,9 @@ def _coarsen_cells(dataset: Dataset, name: str, levels: Array) -> _CoarseCells:
     ]
     # Equal texts have one number, so a text that stays is no change; no text is the last one.
     number = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    table = np.full((int(levels.max()) + 1, len(values) + 1), len(number), np.int64)
-    table[:, :-1] = np.array([number[text] for text in texts], np.int64).reshape(-1, len(values))
+    shape = (int(levels.max()) + 1, len(values))
+    table = np.full((shape[0], shape[1] + 1), len(number), np.int64)
+    table[:, :-1] = np.array([number[text] for text in texts], np.int64).reshape(shape)
     codes = table[levels, column.codes]
     coarse = column_from_codes(codes, pa.array(list(number), pa.string()))
     return _CoarseCells(

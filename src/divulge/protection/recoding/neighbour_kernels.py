@@ -1,6 +1,7 @@
 """Loops that compare units pair by pair: windows of a sort, neighbours of neighbours, a bound.
 
-A distance is what the nodes cost that two units have in common; arrays are those of `NodeTrees`.
+A distance is what the nodes cost that two units have in common; arrays are those of `NodeTrees`. It
+is measured in each loop itself, up to where it is too far: a call takes longer than most of them.
 """
 
 from __future__ import annotations
@@ -17,25 +18,15 @@ if TYPE_CHECKING:
 
 
 @kernel
-def measure_distance(trees: NodeTrees, one: int, other: int, cutoff: float) -> float:
-    """What two units cost a record if they show the same, or anything from `cutoff` on.
+def climb_together(trees: NodeTrees, one: int, other: int) -> float:
+    """What the lowest common ancestor of two leaves of a wide attribute costs, by their places.
 
-    Invariant: `total` is right for the attributes before a.
+    Invariant: `x` and `y` are of one level, and at or below their ancestor.
     """
-    total = np.float32(0.0)
-    leaf_nodes, leaves, join_prices = trees.leaf_nodes, trees.leaves, trees.join_prices
-    for a in range(leaves.shape[1]):
-        node = leaf_nodes[one, a]
-        if node >= 0:
-            total += join_prices[node + leaves[other, a]]
-        else:
-            x, y = -1 - node, -1 - leaf_nodes[other, a]
-            while x != y:
-                x, y = trees.parents[x], trees.parents[y]
-            total += trees.prices[x]
-        if total >= cutoff:
-            break
-    return float(total)
+    x, y = one, other
+    while x != y:
+        x, y = trees.parents[x], trees.parents[y]
+    return float(trees.prices[x])
 
 
 @kernel
@@ -76,13 +67,23 @@ def compare_windows(
 
     Invariant: all pairs of the window whose first is before `place` are compared.
     """
+    leaves, leaf_nodes, join_prices = trees.leaves, trees.leaf_nodes, trees.join_prices
+    attributes = leaves.shape[1]
     last = neighbours.shape[1] - 1
     for place in range(begin, end):
         one = order[place]
         for far in range(place + 1, min(order.size, place + 1 + window)):
             other = order[far]
             cutoff = max(distances[one, last], distances[other, last])
-            distance = measure_distance(trees, one, other, cutoff)
+            distance = 0.0
+            for a in range(attributes):
+                node = leaf_nodes[one, a]
+                if node >= 0:
+                    distance += join_prices[node + leaves[other, a]]
+                else:
+                    distance += climb_together(trees, -1 - node, -1 - leaf_nodes[other, a])
+                if distance >= cutoff:
+                    break
             if distance < cutoff:
                 keep_neighbour(neighbours, distances, one, other, distance)
                 keep_neighbour(neighbours, distances, other, one, distance)
@@ -96,6 +97,8 @@ def compare_neighbours_of_neighbours(
 
     Invariant: `seen[v]` is u where v was compared with u.
     """
+    leaves, leaf_nodes, join_prices = trees.leaves, trees.leaf_nodes, trees.join_prices
+    attributes = leaves.shape[1]
     compared = 0
     size = neighbours.shape[1]
     for i in range(units.size):
@@ -117,7 +120,15 @@ def compare_neighbours_of_neighbours(
                 seen[v] = u
                 compared += 1
                 cutoff = max(distances[u, size - 1], distances[v, size - 1])
-                distance = measure_distance(trees, u, v, cutoff)
+                distance = 0.0
+                for a in range(attributes):
+                    node = leaf_nodes[u, a]
+                    if node >= 0:
+                        distance += join_prices[node + leaves[v, a]]
+                    else:
+                        distance += climb_together(trees, -1 - node, -1 - leaf_nodes[v, a])
+                    if distance >= cutoff:
+                        break
                 if distance < cutoff:
                     keep_neighbour(neighbours, distances, u, v, distance)
                     keep_neighbour(neighbours, distances, v, u, distance)
@@ -132,19 +143,38 @@ def find_least_costs(
 
     Invariant: `near` holds the nearest units so far, by rising distance, until they are enough.
     """
-    near = np.empty(least + 1, np.float32)
+    near = np.empty(least + 1, np.float64)
     room = np.empty(least + 1, np.int64)
+    leaves, leaf_nodes, join_prices = trees.leaves, trees.leaf_nodes, trees.join_prices
+    attributes = leaves.shape[1]
+    own = np.empty(attributes, np.int64)
     for u in range(begin, end):
-        costs[u] = measure_distance(trees, u, u, np.inf)
+        for a in range(attributes):
+            own[a] = leaf_nodes[u, a]
+        costs[u] = 0.0
+        for a in range(attributes):
+            if own[a] >= 0:
+                costs[u] += join_prices[own[a] + leaves[u, a]]
+            else:
+                costs[u] += trees.prices[-1 - own[a]]
         if counts[u] >= least:
             continue
         found = 0
         total = counts[u]
-        for v in range(counts.size):
-            if v == u or counts[v] == 0:
+        # Units of near numbers have most in common: who is compared first makes the others short.
+        for turn in range(2 * counts.size):
+            v = u + turn // 2 + 1 if turn % 2 == 0 else u - turn // 2 - 1
+            if v < 0 or v >= counts.size or counts[v] == 0:
                 continue
             cutoff = near[found - 1] if total >= least else np.inf
-            distance = measure_distance(trees, u, v, cutoff)
+            distance = 0.0
+            for a in range(attributes):
+                if own[a] >= 0:
+                    distance += join_prices[own[a] + leaves[v, a]]
+                else:
+                    distance += climb_together(trees, -1 - own[a], -1 - leaf_nodes[v, a])
+                if distance >= cutoff:
+                    break
             if distance >= cutoff:
                 continue
             place = found
