@@ -267,7 +267,7 @@ def count_candidates(protected: Protected) -> int | None:
     total = 1
     for change in protected.decisions.changes:
         if change.kind == "suppressed" and change.attribute is not None:
-            total *= len(_list_leaves(protected.original, change.attribute)) ** len(change)
+            total *= len(list_leaves(protected.original, change.attribute)) ** len(change)
     return total
 
 
