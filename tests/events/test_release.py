@@ -229,8 +229,8 @@ def test_what_the_release_hides_is_counted_in_the_assessment() -> None:
     said = attack(
         original([(1, DAYS[0], "b"), (2, DAYS[1], "a")]), Attacker("item"), shown
     ).explain()
-    assert "1 record of the release hides its time, which may be any." in said
-    assert "1 record of the release hides its item, which may be any." in said
+    assert "1 record of the release has its time suppressed, so it may be any time." in said
+    assert "1 record of the release has its item suppressed, so it may be any item." in said
     # User 2 is nowhere shown with an a; user 1 is, and may be anybody's mistake.
     assert "In 50% of cases it fits only others in the release." in said
 

@@ -244,7 +244,7 @@ def test_what_the_pupils_classes_give_away_in_words() -> None:
     assert str(found.assessment()).splitlines() == [
         "The worst class has a distinct l-diversity of 2.",
         "Of 10 pupils, the disability of none is certain once their class is known; guessing the "
-        "commonest of the class is right about 7.",
+        "most frequent value of the class is right for about 7.",
         "These figures are exact.",
     ]
 

@@ -168,7 +168,7 @@ class RecordsAttack(_CountsPeople):
         settings: RecordsSettings = adversary.settings
         if not is_membership(settings):
             return super().advice(adversary)
-        known = as_names(settings.knows or ["what is known"])
+        known = as_names(settings.knows or str(Sentence("divulge.protection", "advice.known")))
         return Sentence("divulge.protection", "advice.membership", {"knows": known})
 
 
