@@ -79,7 +79,7 @@ def problems_with_release(
         message = 'missing="maybe" is for a protected release; knowledge is of the original.'
         yield Problem("history", message)
     if release is not None and not set(history.user_values()) & set(release.user_values()):
-        message = "has no user of the original; users must be named alike on both sides."
+        message = "has no user of the original; users must have the same names on both sides."
         yield Problem("release", message)
     if release is not None:
         for words in knows:

@@ -382,10 +382,10 @@ def _check_contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Pro
     for goal in goals:
         limit = goal.limit
         if goal.is_count_limit and limit.bound > dataset.rows:
-            message = f"{limit.bound:g} records cannot look alike: there are {dataset.rows:,}."
+            message = f"{limit.bound:g} records cannot form a class: there are {dataset.rows:,}."
             problems.add(limit.measure, message)
         elif goal.is_count_limit and people is not None and limit.bound > people.number:
-            message = f"{limit.bound:g} people cannot look alike: there are {people.number:,}."
+            message = f"{limit.bound:g} people cannot form a class: there are {people.number:,}."
             problems.add(limit.measure, message)
         column = dataset.columns.get(limit.attribute or "")
         kinds = inf if column is None else column.cardinality
