@@ -158,7 +158,7 @@ def test_where_nothing_bounds_what_she_knows_it_may_be_everything() -> None:
     worth = replace(least, by_gain=True)
     outcome = Limit("probabilistic.posterior", at_most=1).judge(worth)
     assert not outcome.held
-    assert "nothing shows how much it may be" in str(outcome.sentences[-1])
+    assert "no upper bound is known" in str(outcome.sentences[-1])
     assert outcome.to_dict()["most"] is None
 
 

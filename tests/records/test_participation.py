@@ -69,7 +69,9 @@ def test_weights_that_tell_nothing_are_said_and_the_attack_goes_on(
     found = dv.records.attack(sample(weights), "CRS", ["a"])
     assert found.certain.posterior == 1
     assert "right_in_population" not in found.figures
-    assert any("cannot be told by the sampling weights: is " in each for each in found.explain())
+    assert any(
+        "cannot be estimated from the sampling weights: is " in each for each in found.explain()
+    )
 
 
 def test_who_is_no_sample_is_not_told_so() -> None:

@@ -497,7 +497,7 @@ def test_what_the_method_tells_is_not_judged_where_it_cannot_be_computed(tmp_pat
     [outcome] = verdict.outcomes
     assert outcome.status == "not judged"
     assert not verdict.passed
-    assert "Not judged: what somebody learns who knows how" in str(verdict)
+    assert "Not judged: what an adversary who knows how" in str(verdict)
     assert verdict.to_dict()["limits"][0]["status"] == "not judged"
     file.write_text(text.format(method='method = "secret"'))
     stated = dv.Release.load(file).check()

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from divulge.work import DivulgeError, current_language
 from divulge.work.context import DEFAULT_LANGUAGE
-from divulge.work.translation import read_catalogue
+from divulge.work.translation import NESTED_MESSAGE, read_catalogue, translate_message
 
 Words: TypeAlias = Mapping[str, str] | None
 """The little words of a language; None: those of the run."""
@@ -82,7 +82,8 @@ def _choose_plural_form(forms: Mapping[str, str], values: Mapping[str, Any]) -> 
 class _Formatter(string.Formatter):
     """Templates hold {value:how}: how is one of list, count, number, percent, points, factor.
 
-    A value may be a sentence itself: it is said in the same language.
+    A value may be a sentence itself: it is said in the same language. So is the text of an error,
+    {value:message}.
     """
 
     def __init__(self, words: Mapping[str, str], language: str) -> None:
@@ -99,6 +100,8 @@ class _Formatter(string.Formatter):
             return value.render(self._language)
         if spec == "list":
             return self._join_list(value)
+        if spec == NESTED_MESSAGE:
+            return translate_message(value, self._language)
         if spec == "count":
             return format_count(value, self._words)
         if spec in _FORMATS:
