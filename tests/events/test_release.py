@@ -220,7 +220,7 @@ def test_an_original_hides_nothing_and_shares_its_users_with_the_release() -> No
     rows = [(1, DAYS[0], "a")]
     with pytest.raises(InvalidInput, match="knowledge is of the original"):
         attack(release(rows), Attacker("day"))
-    with pytest.raises(InvalidInput, match="named alike on both sides"):
+    with pytest.raises(InvalidInput, match="the same names on both sides"):
         attack(original(rows), Attacker("day"), release=release([(2, DAYS[0], "a")]))
 
 

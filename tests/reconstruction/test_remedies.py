@@ -102,7 +102,7 @@ def test_any_rule_of_rounding_will_do(month: TradeMonth, rule: str) -> None:
     found = helped(month, rounding=rule, remedies=kinds, seconds=0.2)
     if rule == "unknown_clt":
         assert len(found) == 1
-        assert 'found with the rule "unknown_hard"' in str(found)
+        assert 'use the rule "unknown_hard"' in str(found)
     else:
         assert found[0].verdict == "no"
         assert all(last.certain == 0 for last in found.strongest.values())
