@@ -421,7 +421,7 @@ def test_whoever_has_no_common_top_with_enough_others_is_removed() -> None:
     _, released, log = build_release(rows, "clusters")
     assert log.removed_records.tolist() == [3, 4]
     assert released.rows == 3
-    assert "as coarse as can be" in log.of_record(3)[0].reason
+    assert "at the coarsest level" in log.of_record(3)[0].reason
 
 
 def test_numbers_that_become_coarser_are_texts_and_others_stay_numbers() -> None:
