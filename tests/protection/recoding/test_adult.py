@@ -112,8 +112,8 @@ def test_local_recoding_of_adult_loses_little(
     assert len(shown) == 30_162
     assert min(Counter(shown).values()) >= 5
     for name, texts in zip(KEYS[:8], zip(*shown, strict=True), strict=True):
-        path = FOLDER / f"adult_hierarchy_{name}.csv"
-        ladders = {row[0]: row for row in csv.reader(path.open(), delimiter=";")}
+        lines = (FOLDER / f"adult_hierarchy_{name}.csv").read_text().splitlines()
+        ladders = {row[0]: row for row in csv.reader(lines, delimiter=";")}
         original = map(str, adult.to_arrow()[name].to_pylist())
         assert all(text in ladders[value] for text, value in zip(texts, original, strict=True))
 
