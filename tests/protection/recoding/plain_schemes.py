@@ -7,7 +7,7 @@ attribute. Nothing is shared with the product.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -20,6 +20,7 @@ Record = tuple[int, ...]
 Records = tuple[Record, ...]
 Draws = list[tuple[Fraction, tuple[Shown, ...]]]
 """What a scheme may show of records, in their order, and how likely each of it is."""
+Release = tuple[Shown, ...]
 Scheme = Callable[[Records], Draws]
 
 LADDERS: tuple[tuple[tuple[Node, ...], ...], ...] = (
@@ -194,10 +195,31 @@ class Leak:
     worst: Fraction
 
 
-def measure_leak(scheme: Scheme) -> Leak:
+@dataclass(frozen=True, kw_only=True)
+class Posteriors:
+    """All releases of a scheme, with their chances, and the originals of what they show."""
+
+    chances: dict[Release, Fraction]
+    originals: dict[tuple[Release, Shown], dict[Record, Fraction]]
+    """By release and what is shown in it, the chances of the records behind it."""
+    loss: Fraction
+
+    def find_factor(self, release: Release, shown: Shown) -> Fraction:
+        """How much likelier the likeliest record is than any other under what is shown."""
+        everybody = self.chances[release] * release.count(shown)
+        return max(self.originals[release, shown].values()) / everybody * count_leaves(shown)
+
+
+def count_leaves(shown: Shown) -> int:
+    """How many records would show this."""
+    return prod(map(len, shown))
+
+
+def weigh_originals(scheme: Scheme) -> Posteriors:
     """A scheme on all data sets of a few records, each record as likely to be any."""
-    chances: defaultdict[tuple[Shown, ...], Fraction] = defaultdict(Fraction)
-    counts: defaultdict[tuple[tuple[Shown, ...], Shown], Counter[Record]] = defaultdict(Counter)
+    chances: defaultdict[Release, Fraction] = defaultdict(Fraction)
+    originals: defaultdict[tuple[Release, Shown], defaultdict[Record, Fraction]]
+    originals = defaultdict(lambda: defaultdict(Fraction))
     loss = Fraction(0)
     orders = len(DOMAIN) ** RECORDS
     for records in combinations_with_replacement(DOMAIN, RECORDS):
@@ -206,24 +228,39 @@ def measure_leak(scheme: Scheme) -> Leak:
             factorial(count) for count in Counter(records).values()
         )
         for chance, shown in scheme(records):
-            # The order in which records are published says nothing.
-            release = tuple(sorted(shown, key=_sort_key))
+            release = sort_release(shown)
             chances[release] += weight * chance
             loss += weight * chance * sum(map(cached_cost, shown)) / RECORDS
             for record, node in zip(records, shown, strict=True):
-                counts[release, node][record] += weight * chance  # type: ignore[assignment]
+                originals[release, node][record] += weight * chance
+    return Posteriors(chances=dict(chances), originals=dict(originals), loss=loss)
+
+
+def measure_leak(scheme: Scheme) -> Leak:
+    """What is told by all releases of a scheme, each as likely as it is."""
+    posteriors = weigh_originals(scheme)
     informed = naive = coarse = sharpened = worst = Fraction(0)
-    for (release, node), weights in counts.items():
-        everybody = chances[release] * release.count(node)
-        leaves = prod(map(len, node))
-        factor = max(weights.values()) / everybody * leaves
+    for release, shown in posteriors.originals:
+        everybody = posteriors.chances[release] * release.count(shown)
+        leaves = count_leaves(shown)
+        factor = posteriors.find_factor(release, shown)
         informed += everybody * factor / leaves
         naive += everybody / leaves
         worst = max(worst, factor)
         if leaves > 1:
             coarse += everybody
             sharpened += everybody if factor > Fraction(3, 2) else 0
-    return Leak(loss=loss, guess_ratio=informed / naive, sharpened=sharpened / coarse, worst=worst)
+    return Leak(
+        loss=posteriors.loss,
+        guess_ratio=informed / naive,
+        sharpened=sharpened / coarse,
+        worst=worst,
+    )
+
+
+def sort_release(shown: Iterable[Shown]) -> Release:
+    """The order in which records are published says nothing."""
+    return tuple(sorted(shown, key=_sort_key))
 
 
 @cache
