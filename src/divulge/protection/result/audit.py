@@ -36,7 +36,7 @@ from divulge.protection.result.replays import (
     list_values_by_node,
     replay_protection,
 )
-from divulge.protection.result.sharpening import Sharpening
+from divulge.protection.result.sharper_values import Sharpening
 from divulge.qif import PriorPosterior
 
 MOST_CANDIDATES = 4_000

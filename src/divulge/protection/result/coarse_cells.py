@@ -122,7 +122,8 @@ class CoarseCells:
             float(np.log(np.diff(each.starts)[each.node[each.node != SHOWN]]).sum())
             for each in self.attributes
         )
-        return float(np.exp(logarithm)) if logarithm < 700 else np.inf
+        with np.errstate(over="ignore"):
+            return float(np.exp(logarithm))
 
     def build_original(self, codes: Sequence[Ints]) -> Dataset:
         """An original with other values: by attribute, the place of each record's value."""

@@ -30,7 +30,7 @@ from divulge.protection.result.coarse_cells import (
     select_block,
 )
 from divulge.protection.result.replays import replay_protection
-from divulge.protection.result.sharpening import (
+from divulge.protection.result.sharper_values import (
     Sharpening,
     SharperValues,
     estimate_sharper_values,
