@@ -23,26 +23,37 @@ Draws = list[tuple[Fraction, tuple[Shown, ...]]]
 Release = tuple[Shown, ...]
 Scheme = Callable[[Records], Draws]
 
-LADDERS: tuple[tuple[tuple[Node, ...], ...], ...] = (
+Ladders = tuple[tuple[tuple[Node, ...], ...], ...]
+"""By attribute and value, its nodes from the finest to the top."""
+
+LADDERS: Ladders = (
     tuple((Node({v}), Node({v // 2 * 2, v // 2 * 2 + 1}), Node(range(4))) for v in range(4)),
     tuple((Node({v}), Node(range(2))) for v in range(2)),
 )
-"""By attribute and value, its nodes from the finest to the top: four values in two pairs, and two."""
+"""Four values in two pairs, and two values."""
 LEAST = 2
 RECORDS = 6
 DOMAIN = tuple(product(range(4), range(2)))
 
 
-def cost(shown: Shown) -> Fraction:
+def cost(shown: Shown, ladders: Ladders = LADDERS) -> Fraction:
     """What a record loses: by attribute nothing for a value, 1 for the top; the mean of these."""
     shares = (
-        Fraction(len(node) - 1, len(ladders) - 1)
-        for node, ladders in zip(shown, LADDERS, strict=True)
+        Fraction(len(node) - 1, len(values) - 1)
+        for node, values in zip(shown, ladders, strict=True)
     )
-    return sum(shares, Fraction(0)) / len(LADDERS)
+    return sum(shares, Fraction(0)) / len(ladders)
 
 
 cached_cost = cache(cost)
+
+
+@cache
+def count_cost(shown: Shown) -> int:
+    """The same in units that are whole for all of it."""
+    units = cost(shown) * len(LADDERS) * prod(len(values) - 1 for values in LADDERS)
+    assert units.denominator == 1
+    return int(units)
 
 
 def list_full_domain(records: Records) -> Iterator[tuple[Shown, ...]]:
@@ -62,21 +73,26 @@ def recode_full_domain(records: Records) -> Draws:
     return [(Fraction(1), best)]
 
 
-def recode_nested(records: Records) -> Draws:
-    """From the tops downwards: children that are large enough leave, the attribute that saves most."""
+def recode_nested(records: Records, ladders: Ladders = LADDERS, least: int = LEAST) -> Draws:
+    """From the tops downwards: children that are large enough leave, where that saves most."""
     shown: list[Shown] = [()] * len(records)
-    top = tuple(ladders[0][-1] for ladders in LADDERS)
-    waiting = [(list(range(len(records))), top)]
+    waiting: list[Part] = [(list(range(len(records))), tuple(each[0][-1] for each in ladders))]
     while waiting:
         members, node = waiting.pop()
-        splits = [
-            split for a in range(len(LADDERS)) if (split := _split(records, members, node, a))[0]
-        ]
+        splits = []
+        for a in range(len(ladders)):
+            leaving, rest = _split(records, members, node, a, ladders=ladders, least=least)
+            if leaving:
+                savings = [
+                    (cached_cost(node, ladders) - cached_cost(child, ladders)) * len(part)
+                    for part, child in leaving
+                ]
+                splits.append((sum(savings, Fraction(0)), -a, leaving, rest))
         if not splits:
             for place in members:
                 shown[place] = node
             continue
-        leaving, rest = max(splits, key=lambda split: _sum_savings(split[0], node))
+        *_, leaving, rest = max(splits, key=lambda split: split[:2])
         waiting += leaving
         if rest:
             waiting.append((rest, node))
@@ -87,42 +103,35 @@ Part = tuple[list[int], Shown]
 
 
 def _split(
-    records: Records, members: list[int], node: Shown, a: int
+    records: Records, members: list[int], node: Shown, a: int, *, ladders: Ladders, least: int
 ) -> tuple[list[Part], list[int]]:
     """The children that leave by one attribute, and who stays."""
     children = defaultdict(list)
     for place in members:
-        ladder = LADDERS[a][records[place][a]]
+        ladder = ladders[a][records[place][a]]
         level = ladder.index(node[a])
         children[ladder[max(0, level - 1)]].append(place)
     if list(children) == [node[a]]:
         return [], members
-    leaving = [(part, child) for child, part in children.items() if len(part) >= LEAST]
-    staying = [place for part in children.values() if len(part) < LEAST for place in part]
-    if leaving and 0 < len(staying) < LEAST:
-        least = min(leaving, key=lambda each: (len(each[0]), sorted(each[1])))
-        leaving.remove(least)
-        staying += least[0]
+    leaving = [(part, child) for child, part in children.items() if len(part) >= least]
+    staying = [place for part in children.values() if len(part) < least for place in part]
+    if leaving and 0 < len(staying) < least:
+        smallest = min(leaving, key=lambda each: (len(each[0]), sorted(each[1])))
+        leaving.remove(smallest)
+        staying += smallest[0]
     return [(part, (*node[:a], child, *node[a + 1 :])) for part, child in leaving], staying
 
 
-def _sum_savings(leaving: list[Part], node: Shown) -> Fraction:
-    return sum(
-        ((cached_cost(node) - cached_cost(child)) * len(part) for part, child in leaving),
-        Fraction(0),
-    )
-
-
 @cache
-def join(records: frozenset[Record]) -> Shown:
+def join(records: frozenset[Record], ladders: Ladders = LADDERS) -> Shown:
     """The lowest common ancestor of records."""
     return tuple(
         next(
             node
-            for node in LADDERS[a][next(iter(records))[a]]
+            for node in ladders[a][next(iter(records))[a]]
             if all(record[a] in node for record in records)
         )
-        for a in range(len(LADDERS))
+        for a in range(len(ladders))
     )
 
 
@@ -143,15 +152,13 @@ def list_partitions(units: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
 def list_best_clusters(units: Sequence[tuple[Record, int]]) -> list[dict[int, Shown]]:
     """By unit what it shows, for each partition into clusters that loses least."""
     best: list[dict[int, Shown]] = []
-    least: Fraction | None = None
+    least: int | None = None
     for partition in list_partitions(len(units)):
         sizes = [sum(units[unit][1] for unit in cluster) for cluster in partition]
         if min(sizes) < LEAST:
             continue
         nodes = [join(frozenset(units[unit][0] for unit in cluster)) for cluster in partition]
-        loss = sum(
-            (size * cached_cost(node) for size, node in zip(sizes, nodes, strict=True)), Fraction(0)
-        )
+        loss = sum(size * count_cost(node) for size, node in zip(sizes, nodes, strict=True))
         if least is None or loss < least:
             least, best = loss, []
         if loss == least:
