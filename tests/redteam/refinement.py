@@ -131,7 +131,8 @@ def _bound_counts(
         (place, value)
         for place, (node, _) in enumerate(classes)
         for value in ladders
-        if node in ladders[value]
+        # What nobody has by the margin is no value that could be ruled out.
+        if node in ladders[value] and (margin is None or margin.get(value, 0))
     ]
     equal: list[tuple[list[int], int]] = []
     below: list[tuple[list[int], int]] = []
@@ -147,11 +148,11 @@ def _bound_counts(
                 children.setdefault(child, []).append(i)
             below += [(part, size - 1) for part in children.values()]
     if margin is not None:
-        for value in ladders:
+        for value, total in margin.items():
             own = [i for i, (_, of) in enumerate(cells) if of == value]
-            equal.append((own, margin.get(value, 0)))
+            equal.append((own, total))
     highest = [
-        classes[place][1] if margin is None else min(classes[place][1], margin.get(value, 0))
+        classes[place][1] if margin is None else min(classes[place][1], margin[value])
         for place, value in cells
     ]
     ends = _Program(equal, below, len(cells)).find_ends(highest)

@@ -85,20 +85,22 @@ class _Enumeration:
         for a, place in self.places:
             each = cells.attributes[a]
             members = slice(each.starts[each.node[place]], each.starts[each.node[place] + 1])
-            pairs = zip(each.members[members], each.chances[members], strict=True)
-            choices.append([(int(leaf), float(chance)) for leaf, chance in pairs if chance])
+            # Against the likeliest: where all are alike, sums of whole numbers are exact.
+            weights = each.chances[members] / each.best_chances[each.node[place]]
+            pairs = zip(each.members[members].tolist(), weights.tolist(), strict=True)
+            choices.append([(leaf, weight) for leaf, weight in pairs if weight])
         replays = prod(map(len, choices)) * len(seeds)
         codes = [each.codes.copy() for each in cells.attributes]
         with work.step("Recoding every original again", replays) as step:
             for drawn in product(*choices):
                 for (a, place), (leaf, _) in zip(self.places, drawn, strict=True):
                     codes[a][self.kept[place]] = leaf
-                chance = prod(chance for _, chance in drawn)
+                weight = prod(weight for _, weight in drawn)
                 candidate = cells.build_original(codes)
                 for seed in seeds:
                     other = replay_protection(cells.protected, candidate, seed)
                     if other is not None:
-                        self._note(codes, other.kept, chance)
+                        self._note(codes, other.kept, weight)
                     step.advance()
         return Sharpening(
             dataset=cells.protected.original.name,
@@ -116,30 +118,30 @@ class _Enumeration:
 
     def _list_possible(self) -> dict[tuple[int, str], frozenset[Any]]:
         possible = {}
-        for (a, place), chances in self.by_cell.items():
+        for (a, place), weights in self.by_cell.items():
             each = self.cells.attributes[a]
-            values = frozenset(each.leaves[leaf].as_py() for leaf in chances)
+            values = frozenset(each.leaves[leaf].as_py() for leaf in weights)
             possible[int(self.kept[place]), each.name] = values
         return possible
 
-    def _note(self, codes: Sequence[Ints], kept: Ints, chance: float) -> None:
+    def _note(self, codes: Sequence[Ints], kept: Ints, weight: float) -> None:
         self.survivors += 1
-        self.total += chance
-        for (a, place), chances in self.by_cell.items():
-            chances[int(codes[a][kept[place]])] += chance
-        for place, record_chances in self.by_record.items():
+        self.total += weight
+        for (a, place), weights in self.by_cell.items():
+            weights[int(codes[a][kept[place]])] += weight
+        for place, record_weights in self.by_record.items():
             values = tuple(int(codes[a][kept[place]]) for a in self.attributes_of[place])
-            record_chances[values] += chance
+            record_weights[values] += weight
 
     def _compare_cells(self) -> SharperValues:
         return self._compare(
-            [max(chances.values()) for chances in self.by_cell.values()],
+            [max(weights.values()) for weights in self.by_cell.values()],
             [self._find_naive(a, place) for a, place in self.by_cell],
         )
 
     def _compare_records(self) -> SharperValues:
         return self._compare(
-            [max(chances.values()) for chances in self.by_record.values()],
+            [max(weights.values()) for weights in self.by_record.values()],
             [
                 prod(self._find_naive(a, place) for a in self.attributes_of[place])
                 for place in self.by_record
@@ -149,7 +151,11 @@ class _Enumeration:
     def _compare(self, informed: list[float], naive: list[float]) -> SharperValues:
         chances = np.array(informed) / self.total
         return SharperValues(
-            naive=np.array(naive), informed=chances, least=chances, weights=np.ones(len(naive))
+            naive=np.array(naive),
+            informed=chances,
+            least=chances,
+            highest=chances,
+            weights=np.ones(len(naive)),
         )
 
     def _find_naive(self, a: int, place: int) -> float:
@@ -296,5 +302,9 @@ def _join_values(values: Sequence[SharperValues]) -> SharperValues:
         return np.concatenate([np.empty(0), *(getattr(each, name) for each in values)])
 
     return SharperValues(
-        naive=join("naive"), informed=join("informed"), least=join("least"), weights=join("weights")
+        naive=join("naive"),
+        informed=join("informed"),
+        least=join("least"),
+        highest=join("highest"),
+        weights=join("weights"),
     )

@@ -35,7 +35,9 @@ class SharperValues:
     naive: Floats
     informed: Floats
     least: Floats
-    """The informed chance, or what it is at least where it is estimated."""
+    """What the informed chance is at least, beyond chance, where it is estimated."""
+    highest: Floats
+    """The informed chance as few draws overstate it, where it is estimated."""
     weights: Floats
     """How many values a group has."""
 
@@ -54,6 +56,14 @@ class SharperValues:
         return max(1.0, float((factors * self.weights).sum() / self.weights.sum()))
 
     @property
+    def mean_most(self) -> float:
+        """The same at most: of few draws, the likeliest value looks likelier than it is."""
+        if not self.total:
+            return 1.0
+        factors = self.highest / self.naive
+        return max(self.mean, float((factors * self.weights).sum() / self.weights.sum()))
+
+    @property
     def worst(self) -> float:
         """By what factor the value that becomes sharpest does (at least)."""
         return float(max(1.0, (self.least / self.naive).max(initial=1.0)))
@@ -68,6 +78,11 @@ class SharperValues:
         """How many values a best guess gets right, without and with the scheme."""
         before = float((self.naive * self.weights).sum())
         return PriorPosterior(before, max(before, float((self.informed * self.weights).sum())))
+
+    @property
+    def guesses_most(self) -> float:
+        """How many values the best guess with the scheme gets right at most."""
+        return max(self.guesses.posterior, float((self.highest * self.weights).sum()))
 
     @property
     def certain(self) -> int:
@@ -117,7 +132,7 @@ class Sharpening:
         guesses = self.values.guesses
         most = Most(
             certain=self.values.certain + self.unresolved,
-            right=guesses.posterior + self.unresolved,
+            right=self.values.guesses_most + self.unresolved,
         )
         return Assessment.from_counts(
             attack="audit",
@@ -180,6 +195,7 @@ class Sharpening:
             "cells": self.cells,
             "values": self.values.total,
             "mean": round(self.values.mean, 3),
+            "mean_most": round(self.values.mean_most, 3),
             "worst": round(self.values.worst, 2),
             "sharpened": self.values.sharpened,
             "records": records.total,
@@ -197,6 +213,7 @@ class Sharpening:
 def _list_factors(prefix: str, values: SharperValues) -> dict[str, int | float]:
     return {
         f"{prefix}factor_mean": values.mean,
+        f"{prefix}factor_mean_most": values.mean_most,
         f"{prefix}factor_worst": values.worst,
         f"{prefix}sharpened": values.sharpened,
         f"{prefix}sharpened_share": values.sharpened / max(1, values.total),
@@ -208,20 +225,23 @@ def estimate_sharper_values(
 ) -> SharperValues:
     """From counts of drawn values, in two halves: the likeliest of one, looked for in the other.
 
-    The likeliest value of few draws always looks likelier than it is. So it is chosen by one half
-    of the draws, and its share counted in the other; and by `errors` standard errors of that share
-    it must be above what it is compared with, to be called sharper.
+    The likeliest value of few draws always looks likelier than it is, and its share in all draws is
+    too high on average. Chosen by one half of the draws and counted in the other, its share is too
+    low, since few draws choose badly. The truth is between the two. By `errors` standard errors a
+    share must be above what it is compared with, to be called sharper.
     """
-    shares, sizes = np.zeros(naive.size), np.zeros(naive.size)
+    shares, sizes, highest = (np.zeros(naive.size) for _ in range(3))
     for group in range(naive.size):
         one, other = (half[starts[group] : starts[group + 1]] for half in halves)
         right = other[np.argmax(one)] + one[np.argmax(other)]
-        sizes[group] = one.sum() + other.sum()
-        shares[group] = right / max(1.0, sizes[group])
-    spread = np.sqrt(shares * (1 - shares) / np.maximum(1.0, sizes))
+        sizes[group] = max(1.0, one.sum() + other.sum())
+        shares[group] = right / sizes[group]
+        highest[group] = (one + other).max() / sizes[group]
+    spread = np.sqrt(shares * (1 - shares) / sizes)
     return SharperValues(
         naive=naive,
         informed=shares,
         least=np.maximum(0.0, shares - errors * spread),
+        highest=highest,
         weights=weights,
     )
