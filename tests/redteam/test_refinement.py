@@ -10,6 +10,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 from tests.protection.recoding.plain_schemes import Node, Records, join, recode_nested
+from tests.protection.recoding.product_schemes import recode_by_product
 from tests.redteam.refinement import Ladder, Refinement, Shown, refine
 
 from divulge import Dataset, Limit, protection
@@ -69,7 +70,22 @@ def recode_by_splits(records: Records) -> list[tuple[Node, ...]]:
     return list(shown)
 
 
-SCHEMES = {"clusters": recode_by_clusters, "nested": recode_by_splits}
+def recode_nested_by_product(records: Records) -> list[tuple[Node, ...]]:
+    [(_, shown)] = recode_by_product(records, "nested", ladders=NODES, least=K)
+    return list(shown)
+
+
+def recode_clusters_by_product(records: Records) -> list[tuple[Node, ...]]:
+    [(_, shown)] = recode_by_product(records, "clusters", ladders=NODES, least=K)
+    return list(shown)
+
+
+SCHEMES = {
+    "clusters": recode_by_clusters,
+    "nested": recode_by_splits,
+    "our nested": recode_nested_by_product,
+    "our clusters": recode_clusters_by_product,
+}
 
 
 def count_margins(records: Records) -> dict[str, Counter[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement
 from math import prod
 
 import numpy as np
@@ -14,7 +14,6 @@ from tests.protection.recoding.plain_schemes import (
     DOMAIN,
     LADDERS,
     RECORDS,
-    Node,
     Posteriors,
     Records,
     Scheme,
@@ -26,32 +25,16 @@ from tests.protection.recoding.plain_schemes import (
     sort_release,
     weigh_originals,
 )
+from tests.protection.recoding.product_schemes import make_dataset, write_node
 
 from divulge import Dataset, Limit, protection
 from divulge.protection import Audit, Protected
 from divulge.protection.changes.decision_log import DecisionLog
-from divulge.protection.changes.recodings import add_hierarchies
 from divulge.work import DivulgeError
 
 K2 = [Limit("k_anonymity", at_least=2)]
 NAMES = ("a", "b")
 recode_by_tuple = partial(recode_clusters, by_record=False, random_ties=False)
-
-
-def write_node(node: Node) -> str:
-    return "-".join(map(str, sorted(node)))
-
-
-def make_dataset(records: Records) -> Dataset:
-    columns = {name: [str(r[a]) for r in records] for a, name in enumerate(NAMES)}
-    dataset = Dataset.from_arrow(pa.table(columns), roles={"quasi_identifier": list(NAMES)})
-    pairs: dict[str, list[tuple[str, str]]] = {name: [] for name in NAMES}
-    for name, ladders in zip(NAMES, LADDERS, strict=True):
-        for ladder in ladders:
-            steps = [write_node(node) for node in ladder]
-            pairs[name] += pairwise(steps)
-        pairs[name] = list(dict.fromkeys(pairs[name]))
-    return add_hierarchies(dataset, pairs)
 
 
 def read_records(dataset: Dataset) -> Records:

@@ -6,6 +6,7 @@ see the whole release and ask, for every record in it, which original is likelie
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from functools import partial
 from itertools import combinations_with_replacement
@@ -13,6 +14,7 @@ from itertools import combinations_with_replacement
 import pytest
 from tests.protection.recoding.plain_schemes import (
     DOMAIN,
+    LEAST,
     RECORDS,
     Scheme,
     cost,
@@ -23,6 +25,7 @@ from tests.protection.recoding.plain_schemes import (
     recode_full_domain,
     recode_nested,
 )
+from tests.protection.recoding.product_schemes import recode_by_product
 
 BY_TUPLE = partial(recode_clusters, by_record=False)
 BY_RECORD = partial(recode_clusters, by_record=True)
@@ -85,3 +88,10 @@ def test_each_scheme_loses_no_more_than_the_one_before() -> None:
         ]
         assert losses == sorted(losses, reverse=True)
         assert losses[0] == min(sum(map(cost, shown)) for shown in list_full_domain(records))
+
+
+def test_nested_recoding_of_ours_loses_and_shows_what_the_plain_one_does() -> None:
+    for records in list(combinations_with_replacement(DOMAIN, RECORDS))[::17]:
+        [(_, plain)], [(_, ours)] = recode_nested(records), recode_by_product(records, "nested")
+        assert sum(map(cost, ours)) == sum(map(cost, plain))
+        assert min(Counter(ours).values()) >= LEAST
