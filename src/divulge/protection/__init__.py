@@ -14,7 +14,6 @@ from divulge.protection.refill.result import Refill
 from divulge.protection.result.audit import Audit, audit
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.recipe import Recipe
-
 from divulge.protection.result.sharper_values import Sharpening, SharperValues
 from divulge.protection.result.utility import Utility
 from divulge.protection.risk_utility import RiskUtilityMap, risk_utility_map
