@@ -4,6 +4,8 @@ from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import capped, pseudonyms, without_identifiers
 from divulge.protection.cycle import protect
 from divulge.protection.history.protect import ProtectedHistory, protect_history
+from divulge.protection.method.result import MethodKnowledge
+from divulge.protection.published_judgement import PublishedJudgement, judge_published
 from divulge.protection.recode import recode
 from divulge.protection.refill.attack import refill
 from divulge.protection.refill.determinants import find_determined_attributes
@@ -20,9 +22,11 @@ from divulge.protection.suppression.suppress import suppress
 __all__ = [
     "Audit",
     "DecisionLog",
+    "MethodKnowledge",
     "OutOfReachError",
     "Protected",
     "ProtectedHistory",
+    "PublishedJudgement",
     "Recipe",
     "Refill",
     "Relation",
@@ -31,6 +35,7 @@ __all__ = [
     "audit",
     "capped",
     "find_determined_attributes",
+    "judge_published",
     "protect",
     "protect_history",
     "pseudonyms",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -26,12 +26,12 @@ from divulge.protection.cycle import run_cycle
 from divulge.protection.cycle_request import CycleRequest, CycleState, check_cycle_request
 from divulge.protection.global_recoding import describe_levels
 from divulge.protection.limits.per_record import Goal, build_goals, has_protection_method
-from divulge.protection.recoding.box_bound import bound_by_boxes
 from divulge.protection.recoding.branch_and_bound import find_optimal_levels
 from divulge.protection.recoding.cell_costs import CELL_UTILITIES, CellUtility
+from divulge.protection.recoding.clusters import find_clusters
 from divulge.protection.recoding.evaluation import LevelEvaluator
 from divulge.protection.recoding.lattice import build_lattice
-from divulge.protection.recoding.level_descent import descend_levels
+from divulge.protection.recoding.level_search import search_levels
 from divulge.protection.recoding.limit_tests import (
     RecodingLimits,
     RecordMeasurer,
@@ -40,18 +40,20 @@ from divulge.protection.recoding.limit_tests import (
     list_told_attributes,
     sort_limits,
 )
-from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
-from divulge.protection.recoding.ordered_search import search_in_order
-from divulge.protection.recoding.recoded_release import build_recoded_release
+from divulge.protection.recoding.local_outcome import choose_better
+from divulge.protection.recoding.local_release import build_local_release
+from divulge.protection.recoding.measured_levels import RecodedLevels
+from divulge.protection.recoding.nested import find_nested_levels
+from divulge.protection.recoding.recoded_release import RecodedRelease, build_recoded_release
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems, checks
-from divulge.work.effort import Effort
+from divulge.work.secret_key import SecretKey
 
-LevelSearch: TypeAlias = Literal["optimal", "climb"]
+LevelSearch: TypeAlias = Literal["optimal", "climb", "nested", "clusters"]
 SEARCHES: tuple[LevelSearch, ...] = get_args(LevelSearch)
 
 
@@ -68,6 +70,7 @@ def recode(
     importance: Mapping[str, float] | None = None,
     suppress: bool = True,
     seconds: float = tuning.LEVEL_SECONDS,
+    seed: int | None = None,
 ) -> Protected:
     """Make attributes coarser until the limits hold, with the least loss that there can be.
 
@@ -79,13 +82,17 @@ def recode(
             `precision` or non-uniform `entropy`.
         search: `optimal` finds the best of all combinations of levels, and says in `proved` whether
             that is shown; `climb` makes one attribute after the other coarser, and hides cells of
-            the records that are left.
-        local: whether single records are made coarser, instead of whole columns.
+            the records that are left. Of single records, `nested` (the default) splits classes
+            from the top downwards, and says least to one who knows the scheme; `clusters` loses
+            least, and says more.
+        local: whether single records are made coarser, instead of whole columns; never worse than
+            the best levels for all records.
         is_a: more hierarchies, as in `protect`.
         never: attributes that must not be touched.
         importance: by attribute, how dear it is.
         suppress: whether records may be removed; else recoding alone must do.
         seconds: nominal seconds for lattices too large to be searched to the end.
+        seed: of ties in local recoding; keep it secret. If None, it is derived from the data.
 
     Raises:
         OutOfReachError: if even the coarsest levels do not meet the limits.
@@ -103,6 +110,8 @@ def recode(
     problems = Problems(f'recoding of "{described.name}"')
     problems.extend("", checks.one_of("utility", utility, CELL_UTILITIES))
     problems.extend("", checks.one_of("search", search, SEARCHES))
+    if search in ("nested", "clusters") and not local:
+        problems.add("search", f'"{search}" recodes single records: give local=True.')
     problems.raise_any()
     methods: tuple[Any, ...] = ("recode", "suppress") if suppress else ("recode",)
     plan = check_cycle_request(
@@ -122,11 +131,18 @@ def recode(
     models = [limit for limit in limits if _is_model(limit)]
     others = [limit for limit in limits if not _is_model(limit)]
     goals = build_goals(described, others) if others or not models else []
-    if local or search == "climb" or _hides_cells(described, goals):
-        return run_cycle(described, goals, plan)
     request = RecodingRequest(
-        goals=tuple(goals), models=tuple(models), plan=plan, utility=utility, seconds=seconds
+        goals=tuple(goals),
+        models=tuple(models),
+        plan=replace(plan, seed=seed),
+        utility=utility,
+        seconds=seconds,
+        search=search,
     )
+    if search == "climb" or _hides_cells(described, goals):
+        return run_cycle(described, goals, plan)
+    if local:
+        return _recode_records(described, request)
     return recode_to_limits(described, request)
 
 
@@ -151,6 +167,7 @@ class RecodingRequest:
     plan: CycleRequest
     utility: CellUtility
     seconds: float
+    search: LevelSearch = "optimal"
 
     @property
     def rule(self) -> str:
@@ -169,6 +186,75 @@ class RecodingRequest:
 
 def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
     """The best levels, the records at these levels, and everything measured anew."""
+    evaluator, limits = _build_evaluator(dataset, request)
+    measurer = RecordMeasurer(dataset=dataset, names=evaluator.lattice.names, limits=limits)
+    levels, proof = search_levels(evaluator, measurer, request.seconds)
+    if levels is None:
+        raise _build_error(dataset, evaluator, request)
+    release = build_recoded_release(
+        dataset, evaluator, levels.outcome, levels.removed, rule=request.rule
+    )
+    protected = _build_protected(dataset, evaluator, release, request=request)
+    return replace(
+        protected,
+        notes=(
+            *describe_levels(dataset, release.levels),
+            *_describe_search(dataset, evaluator, levels, proof),
+        ),
+        proved=proof.is_complete,
+        proof=proof,
+        # Other data have other best levels: who knows the algorithm searches for them again.
+        again=lambda other: recode_to_limits(other, request),
+    )
+
+
+def _recode_records(dataset: Dataset, request: RecodingRequest) -> Protected:
+    """Single records made coarser, or all alike if that loses no more."""
+    evaluator, limits = _build_evaluator(dataset, request)
+    lattice = evaluator.lattice
+    if not limits.are_counted or any(test.among != lattice.names for test in evaluator.tests):
+        return run_cycle(dataset, request.goals, request.plan)
+    seed = request.plan.seed
+    if seed is None:
+        seed = SecretKey.from_text(dataset.fingerprint).derive_seed("recoding")
+    is_small = lattice.combinations <= tuning.MOST_LEVEL_COMBINATIONS
+    everywhere = find_optimal_levels(evaluator).best if is_small else None
+    if request.search == "clusters":
+        local = find_clusters(lattice, evaluator.tests, seed=seed)
+    else:
+        local = find_nested_levels(lattice, evaluator.tests, seed=seed)
+    outcome = choose_better(evaluator, local, everywhere)
+    if outcome is None:
+        raise _build_error(dataset, evaluator, request)
+    released, changes = build_local_release(
+        dataset, lattice, outcome, tests=evaluator.tests, rule=request.rule
+    )
+    release = RecodedRelease(dataset=released, changes=tuple(changes), levels={})
+    protected = _build_protected(dataset, evaluator, release, request=request)
+    values = {
+        "removed": outcome.removed_records,
+        "total": dataset.rows,
+        "subjects": dataset.subjects,
+        "most": evaluator.most_removed,
+        "classes": outcome.classes,
+        "loss": outcome.loss,
+        "everywhere": inf if everywhere is None else everywhere.loss,
+    }
+    key = "clusters" if request.search == "clusters" else "nested"
+    return replace(
+        protected,
+        notes=(
+            Sentence("divulge.protection", f"recoding.{key}", values),
+            Sentence("divulge.protection", "recoding.removed", values),
+        ),
+        proof=SearchProof(combinations=lattice.combinations, checked=0),
+        again=lambda other: _recode_records(other, request),
+    )
+
+
+def _build_evaluator(
+    dataset: Dataset, request: RecodingRequest
+) -> tuple[LevelEvaluator, RecodingLimits]:
     limits = sort_limits(dataset, request.goals, request.models)
     names = request.list_names(dataset)
     _check_sensitive(dataset, limits, names)
@@ -186,11 +272,7 @@ def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
         tests=build_class_tests(dataset, lattice, limits),
         most_removed=floor(share * dataset.rows + 1e-9),
     )
-    measurer = RecordMeasurer(dataset=dataset, names=lattice.names, limits=limits)
-    levels, proof = _search_levels(evaluator, measurer, request)
-    if levels is None:
-        raise _build_error(dataset, evaluator, request)
-    return _build_protected(dataset, evaluator, levels, proof, request=request)
+    return evaluator, limits
 
 
 def _check_sensitive(dataset: Dataset, limits: RecodingLimits, names: Sequence[str]) -> None:
@@ -199,55 +281,6 @@ def _check_sensitive(dataset: Dataset, limits: RecodingLimits, names: Sequence[s
         quoted = ", ".join(f'"{name}"' for name in both)
         message = f"{quoted} cannot be sensitive and recoded at once; leave it out of one of them."
         raise InvalidInput(f'recoding of "{dataset.name}"', [Problem("limits", message)])
-
-
-def _search_levels(
-    evaluator: LevelEvaluator, measurer: RecordMeasurer, request: RecodingRequest
-) -> tuple[RecodedLevels | None, SearchProof]:
-    """The best levels that meet every limit, and what is proven of them."""
-    limits, lattice = measurer.limits, evaluator.lattice
-    if lattice.combinations > tuning.MOST_LEVEL_COMBINATIONS:
-        return _search_large_lattice(evaluator, measurer, request)
-    if limits.are_counted:
-        result = find_optimal_levels(evaluator)
-        if result.best is None:
-            return None, result.proof
-        return judge_in_full(evaluator, measurer, result.best), result.proof
-    ordered = search_in_order(evaluator, measurer, tuning.MOST_JUDGED_LEVELS)
-    is_proved = ordered.proof.is_complete and limits.are_of_classes
-    return ordered.best, replace(ordered.proof, is_complete=is_proved)
-
-
-def _search_large_lattice(
-    evaluator: LevelEvaluator, measurer: RecordMeasurer, request: RecodingRequest
-) -> tuple[RecodedLevels | None, SearchProof]:
-    accepted: dict[tuple[int, ...], RecodedLevels] = {}
-
-    def accept(levels: tuple[int, ...]) -> bool:
-        if measurer.limits.are_counted:
-            return True
-        judged = judge_in_full(evaluator, measurer, evaluator.evaluate(levels))
-        if judged is not None:
-            accepted[levels] = judged
-        return judged is not None
-
-    effort = Effort(request.seconds)
-    descent = descend_levels(evaluator, effort.share(tuning.DESCENT_SHARE), accept)
-    bound = bound_by_boxes(evaluator, descent.loss, effort)
-    levels = descent.levels
-    if bound.best is not None and accept(bound.best.levels):
-        levels = bound.best.levels
-    proof = SearchProof(
-        combinations=evaluator.lattice.combinations,
-        checked=descent.measured + bound.boxes,
-        lower_bound=bound.value,
-        is_complete=bound.is_closed and measurer.limits.are_counted,
-    )
-    if levels is None:
-        return None, proof
-    if levels in accepted:
-        return accepted[levels], proof
-    return judge_in_full(evaluator, measurer, evaluator.evaluate(levels)), proof
 
 
 def _build_error(
@@ -279,19 +312,16 @@ def _build_error(
 def _build_protected(
     dataset: Dataset,
     evaluator: LevelEvaluator,
-    levels: RecodedLevels,
-    proof: SearchProof,
+    release: RecodedRelease,
     *,
     request: RecodingRequest,
 ) -> Protected:
-    release = build_recoded_release(
-        dataset, evaluator, levels.outcome, levels.removed, rule=request.rule
-    )
-    kept = np.setdiff1d(np.arange(dataset.rows), levels.removed)
+    """What was released, with every limit measured on it anew."""
+    log = DecisionLog(dataset.name, release.changes, dataset)
     state = CycleState(
         original=dataset,
         current=release.dataset,
-        alive=kept,
+        alive=np.setdiff1d(np.arange(dataset.rows), log.removed_records),
         changes=[],
         levels=dict(release.levels),
     )
@@ -305,15 +335,15 @@ def _build_protected(
         original=dataset, current=dataset, alive=np.arange(dataset.rows), changes=[], levels={}
     )
     count_goals = [goal for goal in request.goals if goal.is_count_limit]
-    limits = (*(goal.limit for goal in request.goals), *request.models)
     return Protected(
         original=dataset,
         dataset=release.dataset,
-        decisions=DecisionLog(dataset.name, release.changes, dataset),
+        decisions=log,
         nulls=count_goals[0].nulls if count_goals else DEFAULT_NULLS,
-        limits=limits,
+        limits=(*(goal.limit for goal in request.goals), *request.models),
         among=evaluator.lattice.names,
         rule=request.rule,
+        seed=request.plan.seed,
         k=ceil(max((goal.limit.bound for goal in count_goals), default=2)),
         outcomes=(
             *(standing.outcome for standing in standings),
@@ -324,15 +354,7 @@ def _build_protected(
             *(_judge_outcome(limit, dataset) for limit in request.models),
         ),
         levels=release.levels,
-        notes=(
-            *describe_levels(dataset, release.levels),
-            *_describe_search(dataset, evaluator, levels, proof),
-        ),
         suppression_limit=request.plan.suppression_limit,
-        proved=proof.is_complete,
-        proof=proof,
-        # Other data have other best levels: who knows the algorithm searches for them again.
-        again=lambda other: recode_to_limits(other, request),
     )
 
 

@@ -177,6 +177,26 @@ REFILL_ORDER_SHARE = 0.05
 """Share of rows in which an order must fail once the rows of one column are moved: an order that
 chance keeps as well says nothing. Chosen by hand; no benchmark isolates it."""
 
+REFILL_RANGE_LOWER_BOUND = 0.98
+"""What the lower end of the share of right predictions must reach for ranges of a number: a coarser
+form of the same thing has next to no exceptions. Lower, and what is merely usual is taken for known
+(EU-SILC: who has a pension is retired in 96%, and 1.6% of the records would be removed for it)."""
+
+REFILL_SUM_ROWS = 20
+"""Rows beyond the number of columns that fix the coefficients of a sum of several columns; it is
+tried on at least as many others. Chosen by hand; `benchmarks/refill.py` shows the time."""
+
+REFILL_SUM_PARTS = 3
+"""Columns of a sum at the least that is found by least squares: two have a form of their own."""
+
+REFILL_SUM_TOLERANCE = 1e-6
+"""By how much coefficients may miss nothing or a whole number: more than least squares leave, less
+than any coefficient that is meant. Chosen by hand."""
+
+REFILL_SUM_TRIES = 6
+"""Choices of such rows that are tried, so that one of them may be without exceptions. Chosen by
+hand; no benchmark isolates it."""
+
 REFILL_PAIR_COLUMNS = 60
 """Columns up to which all pairs are looked at, 1,770 of sixty; beyond, a fixed choice of sixty.
 `benchmarks/refill.py` shows the time."""
@@ -218,6 +238,11 @@ and strata are, incomes and numbers of households are not. Lower, and no attribu
 coarser that an income tells; higher, and long classifications are taken for meaningless. Chosen by
 hand; no benchmark isolates it."""
 
+METHOD_CANDIDATES = 16
+"""Originals that are protected again, whenever something was protected, to tell exactly what the
+method gives away; each takes tens of milliseconds. Beyond, counts tell it; `audit` replays more.
+Chosen by hand; no benchmark isolates it."""
+
 # Withstanding refilling (`refill_resistance.py`).
 LEAST_DETERMINED_SHARE = 0.25
 """The share of records whose value a relation must tell for an attribute not to be hidden any more.
@@ -236,6 +261,11 @@ no benchmark isolates it."""
 MOST_TRIED_MEMBERS = 4
 """Members of a cluster, those at the highest risk first, of whom the cheapest move is looked for.
 Chosen by hand; no benchmark isolates it."""
+
+CLUSTER_STARTS = 4
+"""Numbers of records alike from which the search for linked records begins, from what somebody
+alone needs to what the largest cluster needs: fewer cells against a suppression each. Chosen by
+hand; no benchmark isolates it."""
 
 MOST_CLUSTER_MASKS = 64
 """Sets of attributes that a member of a cluster may hide, the smallest first. Chosen by hand; no
@@ -311,3 +341,7 @@ many (`benchmarks/recoding_local.py`)."""
 
 UNITS_PER_BOUND_STEP = 256
 """Units that are compared with all others between two looks at whether the run was stopped."""
+
+MOST_PEOPLE_TRIES = 12
+"""Numbers of records that are made alike, one after another, until enough people are among them:
+fewer cells against time. Chosen by hand; no benchmark isolates it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def warm() -> None:
-    """Suppress cells in every way and refill some, so that no later process waits to compile."""
+    """Suppress, refill and guess cells in every way, so that no later process waits to compile."""
     import numpy as np
     import pyarrow as pa
 
@@ -15,7 +15,7 @@ def warm() -> None:
     from divulge.protection.suppression.suppress import suppress
 
     companies = datasets.inflation_and_growth(200, balance="V")
-    suppress(companies, 3)
+    suppress(companies, 3, decoys=0.5).explain()
     suppress(companies, 3, "maybe")
     suppress(companies, 3, "known", cells_per_record=1)
     suppress(companies, 3, "maybe", search="cycle")

@@ -177,8 +177,9 @@ class Release:
             overwrite: whether files in the folder may be replaced (the originals never are).
             values: whether the log says what values were.
             also: writes something more into the folder before it appears, such as a report.
-            revises: the folder of an earlier protection of these data, whose random choices are
-                kept; one in `out` itself is found without this.
+            revises: the folder of an earlier protection of these data that was published: its
+                random choices are kept (those of one in `out` itself are without this), and limits
+                must also hold for somebody who has both.
 
         Raises:
             OutOfReachError: if a limit cannot be reached, with what would be needed.

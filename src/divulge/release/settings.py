@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import as_names
+from divulge.protection.method.decoys import MOST_DECOYS
 from divulge.records.risk.links_table import LinksTable
 
 
@@ -165,6 +166,13 @@ class ProtectionTable(_StrictTable):
     )
     links: str | LinksTable | None = Field(
         None, description="What links records, for all limits that do not say it themselves."
+    )
+    decoys: float = Field(
+        0.0,
+        ge=0,
+        le=MOST_DECOYS,
+        description="Further cells that are suppressed at random, for each that had to be; drawn "
+        "with the release's secret.",
     )
     seed: int | None = Field(None, ge=0, description="Of random choices; keep it secret.")
     guard_formulas: bool = Field(
