@@ -28,7 +28,6 @@ from divulge.protection.global_recoding import describe_levels
 from divulge.protection.limits.per_record import Goal, build_goals, has_protection_method
 from divulge.protection.recoding.box_bound import bound_by_boxes
 from divulge.protection.recoding.branch_and_bound import find_optimal_levels
-from divulge.protection.recoding.cell_costs import CELL_UTILITIES, CellUtility
 from divulge.protection.recoding.evaluation import LevelEvaluator
 from divulge.protection.recoding.lattice import build_lattice
 from divulge.protection.recoding.level_descent import descend_levels
@@ -43,6 +42,13 @@ from divulge.protection.recoding.limit_tests import (
 from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
 from divulge.protection.recoding.ordered_search import search_in_order
 from divulge.protection.recoding.recoded_release import build_recoded_release
+from divulge.protection.recoding.scored_search import (
+    RecodingUtility,
+    choose_cell_utility,
+    find_utility_problems,
+    is_scored,
+    search_by_score,
+)
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.suppression.request import OutOfReachError
@@ -59,7 +65,7 @@ def recode(
     dataset: Dataset,
     limits: Sequence[Limit],
     suppression_limit: float = 0.05,
-    utility: CellUtility = "loss",
+    utility: RecodingUtility = "loss",
     search: LevelSearch = "optimal",
     *,
     local: bool = False,
@@ -76,7 +82,9 @@ def recode(
         limits: what must hold.
         suppression_limit: the share of records that may be removed.
         utility: what is kept as high as can be: the least `loss`, or the best `granularity`,
-            `precision` or non-uniform `entropy`.
+            `precision` or non-uniform `entropy`; the least `discernibility` or `class_size`; or a
+            function of the original, the release and the places of the released records, the
+            smaller the better.
         search: `optimal` finds the best of all combinations of levels, and says in `proved` whether
             that is shown; `climb` makes one attribute after the other coarser, and hides cells of
             the records that are left.
@@ -101,7 +109,9 @@ def recode(
     """
     described = add_hierarchies(merge_missing_kinds(dataset), is_a or {})
     problems = Problems(f'recoding of "{described.name}"')
-    problems.extend("", checks.one_of("utility", utility, CELL_UTILITIES))
+    problems.extend(
+        "", find_utility_problems(utility, is_of_levels=not local and search != "climb")
+    )
     problems.extend("", checks.one_of("search", search, SEARCHES))
     problems.raise_any()
     methods: tuple[Any, ...] = ("recode", "suppress") if suppress else ("recode",)
@@ -149,7 +159,7 @@ class RecodingRequest:
     goals: tuple[Goal, ...]
     models: tuple[Limit, ...]
     plan: CycleRequest
-    utility: CellUtility
+    utility: RecodingUtility
     seconds: float
 
     @property
@@ -177,7 +187,7 @@ def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
         names,
         fixed=sorted(request.plan.never),
         apart=list_told_attributes(dataset, limits),
-        utility=request.utility,
+        utility=choose_cell_utility(request.utility),
         importance=request.plan.importance,
     )
     share = request.plan.suppression_limit if "suppress" in request.plan.methods else 0.0
@@ -205,7 +215,9 @@ def _search_levels(
     evaluator: LevelEvaluator, measurer: RecordMeasurer, request: RecodingRequest
 ) -> tuple[RecodedLevels | None, SearchProof]:
     """The best levels that meet every limit, and what is proven of them."""
-    limits, lattice = measurer.limits, evaluator.lattice
+    limits, lattice, utility = measurer.limits, evaluator.lattice, request.utility
+    if is_scored(utility):
+        return search_by_score(evaluator, measurer, utility, Effort(request.seconds))
     if lattice.combinations > tuning.MOST_LEVEL_COMBINATIONS:
         return _search_large_lattice(evaluator, measurer, request)
     if limits.are_counted:
@@ -285,7 +297,12 @@ def _build_protected(
     request: RecodingRequest,
 ) -> Protected:
     release = build_recoded_release(
-        dataset, evaluator, levels.outcome, levels.removed, rule=request.rule
+        dataset,
+        evaluator,
+        levels.outcome,
+        levels.removed,
+        rule=request.rule,
+        is_scored=proof.score is not None,
     )
     kept = np.setdiff1d(np.arange(dataset.rows), levels.removed)
     state = CycleState(
@@ -349,12 +366,14 @@ def _describe_search(
         "bounded": proof.bounded,
         "bound": proof.lower_bound,
         "loss": levels.outcome.loss,
+        "score": proof.score,
         "removed": int(levels.removed.size),
         "total": dataset.rows,
         "subjects": dataset.subjects,
         "most": evaluator.most_removed,
     }
     key = "proved" if proof.is_complete else "best_found"
+    key = key if proof.score is None else f"scored_{key}"
     return (
         Sentence("divulge.protection", "recoding.removed", values),
         Sentence("divulge.protection", f"recoding.{key}", values),

@@ -54,6 +54,11 @@ MOST_JUDGED_LEVELS = 400
 """Combinations of levels that are judged by limits which only the records can tell, each with a
 measurement or an attack on all records. Chosen by hand; no benchmark isolates it."""
 
+MOST_SCORED_LEVELS = 5_000
+"""Combinations of levels of which a utility without costs of cells is measured, each by a count of
+classes or a call of somebody's function: up to so many, all of them. Chosen by hand; no benchmark
+isolates it."""
+
 MAX_PROTECTED_TRIALS = 20
 """Combinations of levels for which it is found out what suppression then costs, the least loss
 first: a cycle each, against a proof that is given up. Chosen by hand; no benchmark isolates it."""

@@ -41,8 +41,12 @@ def build_recoded_release(
     removed: Ints,
     *,
     rule: str,
+    is_scored: bool = False,
 ) -> RecodedRelease:
-    """The records at some levels, without those that are removed."""
+    """The records at some levels, without those that are removed.
+
+    `is_scored` says that levels were not compared by what cells cost.
+    """
     names = evaluator.lattice.names
     levels = {n: level for n, level in zip(names, outcome.levels, strict=True) if level}
     coarse = coarsen_to_levels(original, levels)
@@ -54,9 +58,15 @@ def build_recoded_release(
             coarse.columns[name],
             level,
         )
-    changes = [
-        _build_recoding(original, coarse, name, evaluator, outcome, rule=rule) for name in levels
-    ]
+    changes = []
+    for name in levels:
+        finer = _step_down(evaluator, outcome, name)
+        reason = explain_level(evaluator, outcome, finer, name, is_scored=is_scored)
+        changes.append(
+            _build_recoding(
+                original, coarse, name, evaluator, (outcome, finer), rule=rule, reason=str(reason)
+            )
+        )
     if removed.size:
         changes.append(_build_removal(removed, names, rule))
     released = drop_records(described, removed) if removed.size else described
@@ -70,15 +80,17 @@ def _build_recoding(
     coarse: Dataset,
     name: str,
     evaluator: LevelEvaluator,
-    outcome: LevelOutcome,
+    outcomes: tuple[LevelOutcome, LevelOutcome],
     *,
     rule: str,
+    reason: str,
 ) -> Change:
+    """A column at its level; `outcomes` are those of the levels, and of the one below it."""
     old, new = original.columns[name], coarse.columns[name]
     first = np.zeros(old.cardinality, np.int64)
     first[old.codes[::-1]] = np.arange(len(old.codes) - 1, -1, -1)
     counts = np.bincount(old.codes, minlength=len(old.values) + 1)
-    finer = _step_down(evaluator, outcome, name)
+    outcome, finer = outcomes
     records = evaluator.lattice.records
     return Change(
         kind="recoded",
@@ -87,7 +99,7 @@ def _build_recoding(
         was=tuple(old.values.to_pylist()),
         became=tuple(value_at(new, int(first[code])) for code in range(len(old.values))),
         rule=rule,
-        reason=str(explain_level(evaluator, outcome, finer, name)),
+        reason=reason,
         before=np.array([finer.removed_records / records]),
         after=np.array([outcome.removed_records / records]),
         company=counts[: len(old.values)],
@@ -103,7 +115,12 @@ def _step_down(evaluator: LevelEvaluator, outcome: LevelOutcome, name: str) -> L
 
 
 def explain_level(
-    evaluator: LevelEvaluator, outcome: LevelOutcome, finer: LevelOutcome, name: str
+    evaluator: LevelEvaluator,
+    outcome: LevelOutcome,
+    finer: LevelOutcome,
+    name: str,
+    *,
+    is_scored: bool = False,
 ) -> Sentence:
     """Why an attribute is not a level finer, all others being as they are."""
     values = {
@@ -115,6 +132,8 @@ def explain_level(
     }
     if not evaluator.is_allowed(finer):
         key = "reason.level_removed"
+    elif is_scored:
+        key = "reason.level_score"
     elif finer.loss >= outcome.loss:
         key = "reason.level_loss"
     else:
