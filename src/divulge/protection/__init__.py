@@ -12,13 +12,15 @@ from divulge.protection.refill.result import Refill
 from divulge.protection.result.audit import Audit, audit
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.utility import Utility
-from divulge.protection.risk_utility import RiskUtilityMap, risk_utility_map
+from divulge.protection.result.utility_map import MapPoint, RiskUtilityMap
+from divulge.protection.risk_utility import risk_utility_map
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.protection.suppression.suppress import suppress
 
 __all__ = [
     "Audit",
     "DecisionLog",
+    "MapPoint",
     "OutOfReachError",
     "Protected",
     "ProtectedHistory",

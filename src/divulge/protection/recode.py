@@ -179,6 +179,31 @@ class RecodingRequest:
 
 def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
     """The best levels, the records at these levels, and everything measured anew."""
+    evaluator, measurer = build_evaluator(dataset, request)
+    levels, proof = _search_levels(evaluator, measurer, request)
+    if levels is None:
+        raise _build_error(dataset, evaluator, request)
+    return _build_protected(dataset, evaluator, levels, proof, request=request)
+
+
+def recode_at_levels(
+    dataset: Dataset, request: RecodingRequest, levels: Mapping[str, int]
+) -> Protected:
+    """The records at levels that somebody chose, without those that limits then remove."""
+    evaluator, measurer = build_evaluator(dataset, request)
+    chosen = tuple(levels.get(name, 0) for name in evaluator.lattice.names)
+    judged = judge_in_full(evaluator, measurer, evaluator.evaluate(chosen))
+    if judged is None:
+        raise _build_error(dataset, evaluator, request)
+    proof = SearchProof(combinations=evaluator.lattice.combinations, checked=1, is_chosen=True)
+    protected = _build_protected(dataset, evaluator, judged, proof, request=request)
+    return replace(protected, again=lambda other: recode_at_levels(other, request, levels))
+
+
+def build_evaluator(
+    dataset: Dataset, request: RecodingRequest
+) -> tuple[LevelEvaluator, RecordMeasurer]:
+    """What judges levels: by classes of units, and by the records."""
     limits = sort_limits(dataset, request.goals, request.models)
     names = request.list_names(dataset)
     _check_sensitive(dataset, limits, names)
@@ -197,10 +222,7 @@ def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
         most_removed=floor(share * dataset.rows + 1e-9),
     )
     measurer = RecordMeasurer(dataset=dataset, names=lattice.names, limits=limits)
-    levels, proof = _search_levels(evaluator, measurer, request)
-    if levels is None:
-        raise _build_error(dataset, evaluator, request)
-    return _build_protected(dataset, evaluator, levels, proof, request=request)
+    return evaluator, measurer
 
 
 def _check_sensitive(dataset: Dataset, limits: RecodingLimits, names: Sequence[str]) -> None:
@@ -302,7 +324,7 @@ def _build_protected(
         levels.outcome,
         levels.removed,
         rule=request.rule,
-        is_scored=proof.score is not None,
+        chosen_by="person" if proof.is_chosen else "loss" if proof.score is None else "score",
     )
     kept = np.setdiff1d(np.arange(dataset.rows), levels.removed)
     state = CycleState(
@@ -374,6 +396,7 @@ def _describe_search(
     }
     key = "proved" if proof.is_complete else "best_found"
     key = key if proof.score is None else f"scored_{key}"
+    key = "chosen" if proof.is_chosen else key
     return (
         Sentence("divulge.protection", "recoding.removed", values),
         Sentence("divulge.protection", f"recoding.{key}", values),

@@ -59,6 +59,10 @@ MOST_SCORED_LEVELS = 5_000
 classes or a call of somebody's function: up to so many, all of them. Chosen by hand; no benchmark
 isolates it."""
 
+MOST_MAPPED_LEVELS = 500
+"""Combinations of levels on a risk-utility map, each at every k: a fuller picture against time and
+a chart that can still be drawn. Chosen by hand; no benchmark isolates it."""
+
 MAX_PROTECTED_TRIALS = 20
 """Combinations of levels for which it is found out what suppression then costs, the least loss
 first: a cycle each, against a proof that is given up. Chosen by hand; no benchmark isolates it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from divulge.protection.changes.recodings import (
 )
 from divulge.protection.recoding.evaluation import LevelEvaluator, LevelOutcome
 from divulge.work.arrays import Ints
+
+LevelChoice: TypeAlias = Literal["loss", "score", "person"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +44,11 @@ def build_recoded_release(
     removed: Ints,
     *,
     rule: str,
-    is_scored: bool = False,
+    chosen_by: LevelChoice = "loss",
 ) -> RecodedRelease:
     """The records at some levels, without those that are removed.
 
-    `is_scored` says that levels were not compared by what cells cost.
+    `chosen_by` says by what the levels were chosen: what cells cost, another utility, or a person.
     """
     names = evaluator.lattice.names
     levels = {n: level for n, level in zip(names, outcome.levels, strict=True) if level}
@@ -61,7 +64,7 @@ def build_recoded_release(
     changes = []
     for name in levels:
         finer = _step_down(evaluator, outcome, name)
-        reason = explain_level(evaluator, outcome, finer, name, is_scored=is_scored)
+        reason = explain_level(evaluator, outcome, finer, name, chosen_by=chosen_by)
         changes.append(
             _build_recoding(
                 original, coarse, name, evaluator, (outcome, finer), rule=rule, reason=str(reason)
@@ -120,7 +123,7 @@ def explain_level(
     finer: LevelOutcome,
     name: str,
     *,
-    is_scored: bool = False,
+    chosen_by: LevelChoice = "loss",
 ) -> Sentence:
     """Why an attribute is not a level finer, all others being as they are."""
     values = {
@@ -130,9 +133,11 @@ def explain_level(
         "loss": finer.loss,
         "chosen": outcome.loss,
     }
-    if not evaluator.is_allowed(finer):
+    if chosen_by == "person":
+        key = "reason.level_chosen"
+    elif not evaluator.is_allowed(finer):
         key = "reason.level_removed"
-    elif is_scored:
+    elif chosen_by == "score":
         key = "reason.level_score"
     elif finer.loss >= outcome.loss:
         key = "reason.level_loss"
