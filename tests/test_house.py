@@ -34,6 +34,7 @@ PAGES_THAT_RUN = [
     "matching-attack.md",
     "reconstruction.md",
     "protection.md",
+    "coming-from-arx.md",
     "qif.md",
     "extending.md",
     "translating.md",

@@ -74,6 +74,8 @@ def test_a_point_is_what_protecting_in_its_way_gives(
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 4))
 def test_the_cloud_is_counted_record_by_record(seed: int, k: int) -> None:
     rows, secrets, ladders = draw_case(seed)
+    if k > len(rows):  # refused: so many cannot look alike
+        return
     dataset = build_dataset(rows, secrets, ladders)
     found = protection.risk_utility_map(dataset, ks=(k,), methods=[])
     told = {

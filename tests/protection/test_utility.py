@@ -230,7 +230,9 @@ def test_a_target_that_was_made_coarser_is_not_told_by_its_coarse_value() -> Non
     young = np.flatnonzero(np.arange(90) % 3 != 1)
     less = measure_utility(people, select_records(people, young), young, ["sex"], target="age")
     # The old are asked about with nothing known of them: the guess is what was learnt, young.
-    assert less.model == (1.0, pytest.approx(2 / 3))
+    assert less.model is not None
+    assert less.model[0] == 1.0
+    assert less.model[1] == pytest.approx(2 / 3)
     assert less.model_baseline == pytest.approx(2 / 3)
 
 
