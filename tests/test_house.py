@@ -756,6 +756,7 @@ NOT_TUNED_IN_FUNCTIONS: dict[str, dict[str, set[float]]] = {
         "counters of a kernel": {3, 4},
     },
     "protection/refill/support.py": {"Wilson's formula": {4}},
+    "protection/result/recipe_application.py": {"a share is said to four digits": {10_000}},
     "protection/result/utility.py": {"fewest points that may correlate": {3}},
     "protection/suppression/suppress.py": {"bytes": {16, 120}},
 }

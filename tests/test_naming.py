@@ -31,6 +31,7 @@ PARTICIPLES_THAT_STAY = {
     "quoted": "public: work.quoted",
     "released": "public: ProtectedRelease.released",
     "replayed": "public: DecisionLog.replayed",
+    "rounding": "public: a word of release files",
     "seeing": "public: Limit.seeing",
     "shipped": "public: Experience.shipped",
     "uncharged": "public: work.uncharged",

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -64,6 +66,7 @@ def test_suppress_takes_a_file_and_says_what_it_did(tmp_path: Path) -> None:
         2,
         "--nulls",
         "maybe",
+        "--accept-count-only",
         "--identifier",
         "Id",
         "--out",
@@ -81,8 +84,14 @@ def test_suppress_takes_a_file_and_says_what_it_did(tmp_path: Path) -> None:
     assert "Sector was suppressed (null 2)" in run(
         "explain", "record", 1, "--log", tmp_path / "log.parquet"
     )
-    found = json.loads(run("suppress", data, *keys, "-k", 2, "--nulls", "maybe", "--json"))
+    counted = ["suppress", data, *keys, "-k", 2, "--nulls", "maybe"]
+    found = json.loads(run(*counted, "--accept-count-only", "--json"))
     assert found["suppressed_cells"] == found["bound"] == 2
+    assert found["published"]["by_count_only"]
+    refused = runner.invoke(app, [*map(str, counted), "--out", str(tmp_path / "no.csv")])
+    assert refused.exit_code == 1
+    assert "It holds by count only" in " ".join(refused.output.split())
+    assert not (tmp_path / "no.csv").exists()
     for option in ("--out", "--log"):
         with pytest.raises(InvalidInput, match=f"{option}: is an input.*never overwritten"):
             run("suppress", data, *keys, option, data, "--overwrite")
@@ -98,6 +107,31 @@ def test_suppress_takes_a_file_and_says_what_it_did(tmp_path: Path) -> None:
             "--out",
             tmp_path / "a.parquet",
         )
+
+
+def test_suppress_writes_nothing_that_a_published_column_undoes(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    home = np.arange(900) // 3
+    region = random.choice(list("abcdef"), 300, p=[0.5, 0.3, 0.1, 0.05, 0.03, 0.02])[home]
+    people = pa.table(
+        {
+            "region": region,
+            "age": random.integers(0, 9, 900) * 10,
+            "income": 1_000 + 7 * home,
+        }
+    )
+    data, out = tmp_path / "people.csv", tmp_path / "safe.csv"
+    dv.Dataset.from_arrow(people).write(data)
+    given = ["suppress", data, "-q", "region", "-q", "age", "-k", 3, "--never", "age"]
+    given += ["--out", out]
+    refused = runner.invoke(app, [*map(str, given), "--unlisted", "non_identifying"])
+    said = " ".join(refused.output.split())
+    assert refused.exit_code == 1
+    assert "can be read from other records with the same income" in said
+    assert "do not satisfy 3-anonymity (bayes), and nothing was written" in said
+    assert not out.exists()
+    assert "all satisfy 3-anonymity" in " ".join(run(*given, "--unlisted", "drop").split())
+    assert dv.read(out).names == ["region", "age"]
 
 
 def test_the_sources_of_a_release_are_never_overwritten(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
 import datetime as dt
+import itertools
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -157,5 +160,138 @@ def test_a_missing_file_and_a_binary_one_are_told_apart(tmp_path: Path) -> None:
     ],
 )
 def test_a_hierarchy_that_does_not_nest_is_refused(make: object, complaint: str) -> None:
+    with pytest.raises(DivulgeError, match=complaint):
+        make()  # type: ignore[operator]  # a function from the table above
+
+
+LABEL = st.sampled_from(["8", "9", "x", "8 (level 2)"])
+
+
+@given(st.lists(st.tuples(LABEL, LABEL, LABEL, LABEL), min_size=1, max_size=8))
+def test_a_label_means_the_same_values_at_every_level(rows: list[tuple[str, ...]]) -> None:
+    """Against plain sets: after naming, no label stands for two sets of values."""
+    try:
+        hierarchy = Hierarchy.from_levels(rows)
+    except InvalidInput:
+        return
+    values = [row[0] for row in rows]
+    nodes = {(n, row[n]): {r[0] for r in rows if r[n] == row[n]} for row in rows for n in range(4)}
+    meanings: dict[str, set[str]] = {}
+    for level in range(4):
+        for value in values:
+            label = hierarchy.at(value, level)
+            [row] = {row for row in rows if row[0] == value}
+            meant = {v for v in values if hierarchy.at(v, level) == label}
+            assert meant == nodes[level, row[level]]
+            assert meanings.setdefault(label, meant) == meant
+
+
+def test_a_ladder_that_is_short_repeats_its_last_label_and_keeps_it() -> None:
+    places = Hierarchy.from_levels([["Roma", "Center", "Center"], ["Torino", "North", "Alps"]])
+    assert places.renamed == {}
+    assert [places.at("Roma", level) for level in (1, 2)] == ["Center", "Center"]
+
+
+def test_pairs_show_a_place_only_at_the_level_where_all_of_it_is_one() -> None:
+    places = Hierarchy.from_pairs([("Roma", "Center"), ("Center", "Italy"), ("Elba", "Italy")])
+    assert [places.at("Elba", level) for level in (1, 2)] == ["Elba", "Italy"]
+    assert places.renamed == {}
+
+
+def test_labels_that_got_a_name_are_remarked_on_without_being_shown() -> None:
+    from divulge import Dataset, data
+
+    levels = Hierarchy.from_levels([["7", "8"], ["8", "8"]])
+    people = Dataset.from_arrow(pa.table({"marital": [7, 8]}), hierarchies={"marital": levels})
+    [remark] = data.compare(people)
+    assert "1 label in its hierarchy that stood for other values" in str(remark)
+    assert remark.values == ("8 (level 1)",)
+
+
+@given(
+    st.lists(st.integers(1, 6), min_size=1, max_size=3),
+    st.sampled_from([1, 5, 100, 0.1, 0.25]),
+    st.lists(st.integers(-500, 500) | st.decimals(-99, 99, places=2), min_size=1),
+    st.booleans(),
+)
+def test_rounded_numbers_lie_in_what_their_label_says_and_nest(
+    factors: list[int], base: float, numbers: list[int | Decimal], is_capped: bool
+) -> None:
+    bases = [base]
+    for factor in factors:
+        bases.append(
+            bases[-1] * (factor + 1) if base != 0.1 else round(bases[-1] * (factor + 1), 9)
+        )
+    hierarchy = Hierarchy.rounding(*bases)
+    hierarchy = hierarchy.with_caps(bottom=[-60, -50], top=70) if is_capped else hierarchy
+    above: dict[tuple[int, str], str] = {}
+    for number in numbers:
+        ladder = [str(number), *(hierarchy.at(number, n) for n in range(1, hierarchy.height + 1))]
+        for level, (fine, coarse) in enumerate(itertools.pairwise(ladder)):
+            assert above.setdefault((level, fine), coarse) == coarse
+            assert Fraction(number) in read_label(coarse)
+            if level > 1 or not is_capped:
+                assert coarse[0] in "[(<>"
+
+
+class read_label:  # noqa: N801  # reads like a function
+    """What a label says, read by somebody who knows only how intervals are written."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __contains__(self, number: Fraction) -> bool:
+        if self.text[:2] in ("<=", ">="):
+            edge = Fraction(self.text[3:])
+            return number <= edge if self.text[0] == "<" else number >= edge
+        if self.text[0] not in "[(":
+            return number == Fraction(self.text)
+        low, high = (Fraction(each) for each in self.text[1:-1].split(", "))
+        return (low < number or (self.text[0] == "[" and number == low)) and number < high
+
+
+def test_exact_multiples_of_a_tenth_are_not_lost_to_rounding_errors() -> None:
+    tenths = Hierarchy.rounding(0.1, 1)
+    assert [tenths.at(n / 10, 1) for n in (3, 7, 12)] == ["[0.3, 0.4)", "[0.7, 0.8)", "[1.2, 1.3)"]
+    assert tenths.at(-0.05, 1) == "[-0.1, 0)"
+    assert tenths.lacks([float("inf"), "low", float("nan")])[:2] == [float("inf"), "low"]
+    assert tenths.with_caps(top=9).lacks([float("inf")]) == []
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"intervals": [[18, 65], [18], []]},
+        {"rounding": [5, 10]},
+        {"bottom": 18, "top": [95, 90]},
+        {"rounding": [5.5], "top": 90},
+        {"intervals": [[18.5, 65]], "bottom": [10, 20], "top": 90.25},
+        {"dates": ["month", "year"]},
+        {"prefixes": [2, 0]},
+        {"levels": [["a", "b"], ["c", "b"]]},
+    ],
+)
+def test_a_hierarchy_is_what_its_settings_say(rule: dict[str, object]) -> None:
+    assert Hierarchy.from_settings(rule).as_settings() == rule
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda: Hierarchy.rounding(), "at least one base"),
+        (lambda: Hierarchy.rounding(10, 15), "a multiple of the one before"),
+        (lambda: Hierarchy.rounding(0), "above 0"),
+        (lambda: Hierarchy.capped(), "give a bottom, a top, or both"),
+        (lambda: Hierarchy.capped(bottom=9, top=9), "9 is not below 9"),
+        (lambda: Hierarchy.capped(top=[80, 90]), "tops of several levels must fall"),
+        (lambda: Hierarchy.capped(bottom=float("inf")), "no finite number"),
+        (lambda: Hierarchy.prefixes(2).with_caps(top=1), "go with intervals and rounding"),
+        (lambda: Hierarchy.rounding(2).with_caps(top=1).with_caps(top=1), "already"),
+        (lambda: Hierarchy.intervals([], [1]), "must rise"),
+        (lambda: Hierarchy.from_settings({}), "give one of"),
+        (lambda: Hierarchy.from_settings({"prefix": [1]}), 'Did you mean "prefixes"'),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(make: object, complaint: str) -> None:
     with pytest.raises(DivulgeError, match=complaint):
         make()  # type: ignore[operator]  # a function from the table above

@@ -95,6 +95,31 @@ def test_a_cluster_is_lowered_by_its_one_risky_member() -> None:
     assert not changed & set(common[1:]), "whoever is safe alone keeps their cells"
 
 
+@pytest.mark.parametrize("published", [None, ["area", "sector", "size"]])
+def test_many_links_cost_no_more_than_the_company_that_the_largest_cluster_needs(
+    published: list[str] | None,
+) -> None:
+    random = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "area": random.choice(["N", "S", "E"], 120),
+            "sector": random.choice(["a", "b", "c", "d"], 120),
+            "size": random.integers(1, 5, 120),
+        }
+    )
+    companies = Dataset.from_arrow(table, {"quasi_identifier": table.column_names})
+    pairs = [(one, one + 1) for one in range(0, 36, 3)] + [(one, one + 2) for one in range(0, 9, 3)]
+    limit = Limit("k_anonymity", at_least=3, links=pairs)
+    p = protection.protect(companies, [limit], ["suppress"], published=published)
+    # Three members, each of whom looks like eight, are found with a chance of one in three.
+    assert p.suppressed_cells <= protection.suppress(companies, 8).suppressed_cells
+    found = records.frequencies(p.dataset, original=companies).sample
+    clusters = [{i} for i in range(120)]
+    for one, other in pairs:
+        clusters[one] |= clusters[other]
+    assert max(1 - prod(1 - 1 / found[i] for i in each) for each in clusters) <= 1 / 3 + 1e-9
+
+
 def test_links_hold_whatever_is_removed_in_between() -> None:
     """A chain by way of a record that is removed still links; numbers are those of the source."""
     rows = [[0, 9], [1, 5], [1, 5], [1, 5], [2, 6], [2, 6], [2, 6], [2, 6]]

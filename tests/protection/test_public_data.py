@@ -44,6 +44,32 @@ def test_real_safety_costs_about_a_cell_for_everybody_at_risk(adult: dv.Dataset)
     found = records.frequencies(p.dataset, "bayes", original=adult)
     assert found.smallest >= 5 - 1e-9
     assert p.suppressed_cells <= 8_500
+    assert p.bound == 3_476  # 4,837 combinations of values have fewer than five records each
     known = protection.suppress(adult, k=5, nulls="known", cells_per_record=1)
     assert records.frequencies(known.dataset, "known", original=adult).smallest >= 5
     assert known.suppressed_cells <= 3_000
+
+
+def test_who_knows_the_method_guesses_twice_as_many_ages_and_decoys_mislead_them(
+    adult: dv.Dataset,
+) -> None:
+    p = protection.suppress(adult, k=5, decoys=0.25)
+    assert p.needed is not None
+    assert p.needed.method is not None
+    assert p.method is not None
+    age = p.needed.method.by_attribute()["age"]
+    assert 0.25 < age.excluded / age.hidden < 0.36
+    assert age.misled == 0
+    assert 1.6 < age.right / age.base < 3
+    assert 0.01 < age.base / age.hidden < 0.03
+    assert p.decoy_cells == round(0.25 * p.needed.suppressed_cells)
+    after, decoys = p.method.by_attribute()["age"], p.method.by_attribute()["age"].hidden
+    assert after.misled is not None
+    assert after.misled >= 0.95 * (decoys - age.hidden)
+    # The better odds go only slowly: on cells that had to be hidden they exclude as well as before.
+    assert p.method_on_needed is not None
+    assert p.method_on_needed.excluding >= 0.9 * p.needed.method.figures.excluding
+    gain = after.right / after.hidden - after.base / after.hidden
+    assert gain < (age.right - age.base) / age.hidden / 2
+    found = records.frequencies(p.dataset, "bayes", original=adult)
+    assert found.smallest >= 5 - 1e-9

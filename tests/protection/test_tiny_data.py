@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ from tests.protection.exhaustive import HIDDEN, find_least_cost, find_weighed_k,
 
 import divulge as dv
 from divulge.data import Dataset
+from divulge.protection.suppression.lower_bound import bound_hidden_records
 from divulge.protection.suppression.partition import find_cheapest_partition, hide_differences
 from divulge.protection.suppression.refinement import CellRefinement
 
@@ -50,6 +51,7 @@ def test_cells_cost_hardly_more_than_the_least(with_costs: bool, most: float) ->
         assert find_weighed_k(read_rows(p), rows) >= 2 - 1e-9
         optimum = find_least_cost(rows, 2, costs.tolist(), p.cost)
         if optimum is not None:
+            assert p.bound <= optimum
             spent, least = spent + p.cost, least + optimum
     assert least > 50
     assert spent <= most * least
@@ -68,6 +70,41 @@ def test_cells_for_a_limit_on_risk_are_hardly_more_than_the_least() -> None:
             spent, least = spent + p.suppressed_cells, least + optimum
     assert least > 50
     assert spent <= 1.10 * least
+
+
+def test_no_suppression_of_tiny_data_for_three_costs_less_than_the_bound() -> None:
+    bounds = 0.0
+    for seed in range(10):
+        dataset, rows, costs = make_case(seed)
+        p = dv.protection.suppress(dataset, 3, cost=dict(zip(dataset.names, costs.T, strict=True)))
+        optimum = find_least_cost(rows, 3, costs.tolist(), p.cost)
+        if optimum is not None:
+            assert p.bound <= optimum
+            bounds += p.bound
+    assert bounds >= 10
+
+
+@given(st.lists(st.integers(1, 5), max_size=6), st.integers(2, 6))
+def test_the_bound_on_records_is_the_least_of_all_ways_to_hide_them(
+    sizes: list[int], k: int
+) -> None:
+    frequency = np.array([f for f in sizes for _ in range(f)], np.int64)
+    rare = [f for f in sizes if f < k]
+    # The dual is as good as the primal with parts of combinations, at most one of which is parted.
+    least = min(
+        (
+            max(
+                sum(k - f for f, is_kept in zip(rare, kept, strict=True) if is_kept),
+                sum(f for f, is_kept in zip(rare, kept, strict=True) if not is_kept),
+            )
+            for kept in product([False, True], repeat=len(rare))
+        ),
+        default=0,
+    )
+    bound = bound_hidden_records(frequency, k)
+    assert least - k < bound <= least
+    if rare:
+        assert bound >= 1
 
 
 @given(st.data())

@@ -190,6 +190,7 @@ def test_the_population_must_hold_everybody_of_the_release() -> None:
         (Limit("recursive_l_diversity", at_least=1, attribute="disability", c=3), 1),
         (Limit("t_closeness", at_most=0.2, attribute="disability", distance="equal"), 0.5),
         (Limit("beta_likeness", at_most=1, attribute="disability"), 1),
+        (Limit("delta_disclosure", at_most=1, attribute="disability"), math.inf),
         (Limit("smallest_frequency", at_least=2, nulls="maybe"), 1),
         (Limit("k_map", at_least=2), 1),
         (Limit("reidentification_risk", at_most=0.2), 1),
@@ -296,3 +297,44 @@ def test_of_no_keys_every_sum_is_nothing(size: int) -> None:
     [sums] = sum_over_equal_keys(np.array([3, 7]), none, size, [np.empty(0)])
     assert sums.tolist() == [0, 0]
     assert [each.size for each in sum_over_equal_keys(none, none, size, [np.empty(0)])] == [0]
+
+
+@given(with_sensitive())
+def test_delta_disclosure_is_the_largest_log_ratio_of_shares(dataset: Dataset) -> None:
+    every = dataset.to_arrow().column("value").to_pylist()
+    plain = []
+    for each in classes_of(dataset):
+        ratios = [each.count(v) / len(each) / (every.count(v) / len(every)) for v in set(every)]
+        plain.append(max(abs(math.log(r)) if r else math.inf for r in ratios))
+    found = records.delta_disclosure(dataset)
+    assert found.classes.tolist() == pytest.approx(plain)
+    assert found.failing(0.5) == sum(
+        len(each)
+        for each, delta in zip(classes_of(dataset), plain, strict=True)
+        if delta > 0.5 + 1e-9
+    )
+
+
+def test_a_class_without_a_value_is_infinitely_far_and_is_said_and_drawn_so() -> None:
+    town = [n // 4 for n in range(80)]
+    people = Dataset.from_arrow(
+        pa.table({"town": town, "ill": [n % 5 < (n // 4) % 4 for n in range(80)]}),
+        {"quasi_identifier": ["town"], "sensitive": ["ill"]},
+    )
+    found = records.delta_disclosure(people)
+    assert math.isinf(found.value)
+    assert np.isfinite(found.classes).any()
+    assert found.to_dict()["value"] is None
+    assert "infinite" in found.explain()[0]
+    bars = list(found.chart().records)
+    assert sum(bar["count"] for bar in bars) == 80
+    assert bars[-1]["count"] == int(np.isinf(found.values).sum())
+    assert [bar["at_risk"] for bar in bars] == [False] * (len(bars) - 1) + [True]
+
+
+def test_records_are_hidden_until_no_class_is_far_from_all_records() -> None:
+    pupils = datasets.school_year_example()
+    limit = Limit("delta_disclosure", at_most=1, attribute="disability")
+    protected = protection.protect(pupils, [limit], methods=["suppress"])
+    assert all(outcome.held for outcome in protected.outcomes)
+    assert protected.suppressed_cells > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -131,11 +132,19 @@ def likeness(held: dict[int, float], everybody: dict[int, float]) -> float:
     return max(0.0, *(held[v] / one / (everybody[v] / all_of) - 1 for v in held))
 
 
+def log_ratio(held: dict[int, float], everybody: dict[int, float]) -> float:
+    one, all_of = sum(held.values()), sum(everybody.values())
+    if set(held) != set(everybody):
+        return math.inf
+    return max(abs(math.log(held[v] / one * all_of / everybody[v])) for v in everybody)
+
+
 PLAIN: dict[Callable[..., Any], Callable[[dict[int, float], dict[int, float]], float]] = {
     records.distinct_l_diversity: distinct,
     records.entropy_l_diversity: entropy,
     records.t_closeness: closeness,
     records.beta_likeness: likeness,
+    records.delta_disclosure: log_ratio,
 }
 
 

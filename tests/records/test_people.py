@@ -4,6 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -227,6 +228,15 @@ def test_somebody_who_is_mostly_there_is_the_likeliest() -> None:
     one = records.attack(to_dataset(rows), "IRS", KEYS, target={"age": 30, "sex": "f"})
     assert one.probabilistic.posterior == pytest.approx(1 / 1.2)
     assert "2 people have 3 records" in str(one)
+
+
+def test_no_more_people_are_at_risk_than_there_are() -> None:
+    risk = records.frequencies(to_dataset(VISITS), among=KEYS).risk()
+    assert "Of 3 people, 2.5 are expected to be found; 3 are at a risk above 20%." in str(risk)
+    # A record weighs its share of a person; one of the three people may be found.
+    threshold = risk.threshold_for(1 / 3)
+    left = sum(np.minimum(risk.values, threshold) * np.array([1 / 2, 1 / 2, 1 / 2, 1 / 2, 1]))
+    assert left == pytest.approx(1)
 
 
 def test_a_gain_and_a_prior_are_those_of_people() -> None:

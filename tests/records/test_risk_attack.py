@@ -73,7 +73,8 @@ def test_every_measure_can_be_an_adversarys(tmp_path: Path, settings: str, measu
 
 @pytest.mark.parametrize(
     "measure",
-    ["distinct_l_diversity", "entropy_l_diversity", "recursive_l_diversity", "t_closeness", "beta_likeness"],
+    ["distinct_l_diversity", "entropy_l_diversity", "recursive_l_diversity", "t_closeness", "beta_likeness",
+     "delta_disclosure"],
 )  # fmt: skip
 def test_what_classes_give_away_can_be_an_adversarys(tmp_path: Path, measure: str) -> None:
     settings = f'dataset = "survey"\nmeasure = "{measure}"\nseeks = "income"\ncount = "population"'

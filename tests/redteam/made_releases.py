@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +20,9 @@ REGIONS = {"Nord": "upper", "Hill": "upper", "Sud": "lower", "Lake": "lower"}
 AGE_EDGES = ((0, 20, 40, 60), (0, 40))
 WITHHELD = ("name", "person", "household")
 PUBLIC = ("receipt", "postcode", "birth_year", "shoe", "weight")
+
+NEAR_EVERY, NEAR_SEEDS = 7, (0, 5)
+"""Of so many seeds, those whose limits are near what the data have."""
 
 Value = str | int | float | dt.date | None
 Row = dict[str, Value]
@@ -39,6 +42,7 @@ class Case:
     model: str | None
     at_most: float
     local: bool
+    decoys: float
 
 
 def write_case(folder: Path, seed: int) -> Case:
@@ -66,10 +70,30 @@ def write_case(folder: Path, seed: int) -> Case:
         model="CRS" if "r" in limits else "CAS" if "s" in limits else None,
         at_most=random.choice((0.0, 0.05, 0.2)),
         local=random.random() < 0.15,
+        # By a draw of its own: the releases of all seeds stay what they were.
+        decoys=Random(f"decoys of {seed}").choice((0.0, 0.0, 0.0, 0.25, 1.0)),  # noqa: S311
     )
-    _write_rows(source, rows)
+    if seed % NEAR_EVERY in NEAR_SEEDS:
+        case = move_to_limits(case, Random(f"near {seed}"))  # noqa: S311  # made-up data
+    write_rows(source, rows)
     case.path.write_text(_describe(case, random), encoding="utf-8")
     return case
+
+
+def move_to_limits(case: Case, random: Random) -> Case:
+    """Limits that people of this release just keep to, or just do not.
+
+    A share is a whole number of people, or a little less; as many alike are asked for as some class
+    has, or one more.
+    """
+    people = {row["person"] for row in case.rows}
+    classes: dict[tuple[Value, ...], set[Value]] = {}
+    for row in case.rows:
+        classes.setdefault(tuple(row[name] for name in case.keys), set()).add(row["person"])
+    sizes = sorted({len(alike) for alike in classes.values() if 2 <= len(alike) <= 5}) or [2]
+    share = random.randint(0, 4) / len(people) - random.choice((0.0, 1e-4))
+    k = random.choice(sizes) + random.choice((0, 1))
+    return replace(case, at_most=max(0.0, share), k=None if case.k is None else k)
 
 
 def make_rows(random: Random, *, is_small: bool) -> list[Row]:
@@ -189,6 +213,7 @@ def _describe(case: Case, random: Random) -> str:
         f"methods = {json.dumps(methods)}",
         'out_of_reach = "remove"',
         f"local = {json.dumps(case.local)}",
+        f"decoys = {case.decoys}",
     ]
     return "\n".join(lines) + "\n"
 
@@ -211,7 +236,8 @@ def _describe_limits(case: Case) -> list[str]:
     return lines
 
 
-def _write_rows(path: Path, rows: list[Row]) -> None:
+def write_rows(path: Path, rows: list[Row]) -> None:
+    """Write a source in the format of its name, by other libraries than the product's."""
     import pandas as pd
     import polars as pl
     import pyreadstat

@@ -6,15 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.redteam.campaign import attack_seed, find_published
+from tests.redteam.campaign import attack_seed
+from tests.redteam.differencing import combine
 from tests.redteam.known import FOUND
-from tests.redteam.made_releases import Case, Row, write_case
+from tests.redteam.made_releases import Case, Row, list_coarser, write_case
 from tests.redteam.oracle import (
     BOLD,
     DOCUMENTED,
     HIDDEN,
     Evidence,
     Shown,
+    count_excluded,
+    downcode,
+    find_published,
     list_broken_limits,
     list_faults,
     read_evidence,
@@ -47,6 +51,7 @@ def make_case(rows: list[Row], **settings: object) -> Case:
         model=None,
         at_most=0.0,
         local=False,
+        decoys=0.0,
     )
     return replace(case, **settings)  # type: ignore[arg-type]
 
@@ -57,6 +62,10 @@ def publish(case: Case, hidden: set[tuple[int, str]]) -> Evidence:
         for place, row in enumerate(case.rows)
     ]
     return Evidence(case=case, records=records, victims=case.rows)
+
+
+def shown(case: Case) -> list[tuple[Shown, Row]]:
+    return list(zip(publish(case, set()).records, case.rows, strict=True))
 
 
 def make_row(region: str, age: int | None, job: str, shoe: int = 40) -> Row:
@@ -88,7 +97,7 @@ def test_one_secret_among_those_who_fit_is_certain() -> None:
     case = make_case(rows, k=2, l_diversity=True, model="CAS")
     assert list(list_broken_limits(publish(case, set()))) == [
         "l is 1, and should be 2",
-        "1.0000 are certain by CAS, and at most 0.0 may be",
+        "1.0000 are certain by CAS, at most 0.0 may be",
     ]
 
 
@@ -112,6 +121,24 @@ def test_a_relation_that_is_wrong_for_a_hidden_cell_fills_nothing() -> None:
     assert refill(evidence, BOLD).records == evidence.records
 
 
+def test_a_year_of_birth_brings_an_age_in_bands_back() -> None:
+    rows = [make_row("Nord", age, "cook") | {"birth_year": 2020 - age} for age in range(80)]
+    case = make_case(rows, keys=("age",))
+    bands = [{**record, "age": list_coarser("age", row["age"])[0]} for record, row in shown(case)]
+    evidence = Evidence(case=case, records=bands, victims=rows)
+    assert [r["age"] for r in downcode(evidence, DOCUMENTED).records] == [str(n) for n in range(80)]
+    wrong = [{**record, "birth_year": "1990"} for record in bands]
+    untold = replace(evidence, records=wrong)
+    assert downcode(untold, DOCUMENTED).records == wrong
+
+
+def test_two_files_together_show_what_either_of_them_shows() -> None:
+    rows = [make_row("Nord", 30, "cook") | {"receipt": n} for n in range(3)]
+    one, other = (publish(make_case(rows), {(place, "age"), (2, "age")}) for place in (0, 1))
+    both = combine(one, other)
+    assert [record["age"] for record in both.records] == ["30", "30", HIDDEN]
+
+
 def find_passing_case(folder: Path) -> Case:
     """The first release that something may go out of."""
     for seed in SEEDS:
@@ -131,3 +158,17 @@ def test_what_must_not_go_out_is_noticed(tmp_path: Path) -> None:
     assert sum(f.startswith("job shows 'spy'") for f in faults) == len(wrong)
     # The source as it is, without its ids, breaks the limits that the release was protected for.
     assert list(list_broken_limits(read_source(case)))
+
+
+def test_the_oracle_excludes_what_would_have_been_safe() -> None:
+    rows: list[Row] = [{"region": "Nord", "age": age} for age in (30, 30, 40, 41, 50)]
+    rows.append({"region": "Sud", "age": 30})
+    evidence = publish(make_case(rows), {(3, "age"), (4, "age")})
+    assert count_excluded(evidence, ["region", "age"], 3) == {
+        "hidden": 2,
+        "narrowed": 2,
+        "misled": 0,
+    }
+    assert count_excluded(evidence, ["region", "age"], 4)["narrowed"] == 0
+    needless = publish(make_case(rows), {(0, "age")})
+    assert count_excluded(needless, ["region", "age"], 2)["misled"] == 1

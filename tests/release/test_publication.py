@@ -9,6 +9,7 @@ import pyarrow.csv
 import pytest
 from typer.testing import CliRunner
 
+import divulge as dv
 from divulge import InvalidInput
 from divulge.cli.main import app
 from divulge.release import Release
@@ -227,3 +228,19 @@ def test_what_is_not_published_cannot_be_kept_as_it_is(tmp_path: Path) -> None:
     keeping = '\n[protection]\nmethods = ["suppress"]\nnever = ["passport"]\n'
     with pytest.raises(InvalidInput, match='"passport" .* is not published'):
         Release.load(write(tmp_path, more=keeping))
+
+
+def test_protected_records_are_not_written_with_ids_by_the_way(tmp_path: Path) -> None:
+    table = pa.table({"id": range(9), "home": [n // 3 for n in range(9)], "age": [3] * 7 + [4, 5]})
+    roles = {"identifier": ["id"], "household": "home", "quasi_identifier": ["age"]}
+    people = dv.Dataset.from_arrow(table, roles=roles)
+    people.write(tmp_path / "source.csv")  # nothing is hidden: it is the owner's own file
+    protected = dv.protection.suppress(people, 2)
+    with pytest.raises(InvalidInput, match='"id", "home" do not go out with protected records'):
+        protected.dataset.write(tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+    protected.dataset.write(tmp_path / "kept.csv", with_ids=True)
+    protected.write(tmp_path / "out.csv")
+    assert dv.read(tmp_path / "out.csv").names == ["age", "age_status"]
+    protected.write(tmp_path / "linked.csv", publish=["home"])
+    assert "home" in dv.read(tmp_path / "linked.csv").names

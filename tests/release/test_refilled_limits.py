@@ -10,6 +10,7 @@ import pytest
 import divulge as dv
 from divulge.protection import OutOfReachError
 from divulge.release import Release
+from divulge.report import report
 
 ROLES = Path(__file__).with_name("eusilc.toml")
 
@@ -127,6 +128,29 @@ importance = {{ age = 9, sex = 9 }}
     assert (part.removed > 0) is kept
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_named_reader_uses_neighbours_too_where_the_order_is_kept(
+    tmp_path: Path, kept: bool
+) -> None:
+    regions = ["abcdefghij"[n // 60] if n % 17 else "suppressed" for n in range(600)]
+    lines = ["region,sex", *(f"{region},{'FM'[n % 2]}" for n, region in enumerate(regions))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    text = f"""
+[[dataset]]
+name = "people"
+source = "people.csv"
+hidden = "suppressed"
+keep_order = {str(kept).lower()}
+roles = {{ quasi_identifier = ["region", "sex"] }}
+[[adversary]]
+name = "reader"
+attack = "refill"
+"""
+    (tmp_path / "release.toml").write_text(text)
+    [reader] = Release.load(tmp_path / "release.toml").check().assessments
+    assert (reader.deterministic.posterior > 0.8) is kept
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(("band", "price"), [(1, 1.05), (10, 1.25)])
 def test_eusilc_withstands_refilling_at_a_small_price(
@@ -155,3 +179,42 @@ def test_eusilc_withstands_refilling_at_a_small_price(
     (tmp_path / "release.toml").write_text(unlisted)
     assert Release.load(tmp_path / "release.toml").check().status != "pass"
     assert "db030" in str(Release.load(tmp_path / "release.toml").check().reservations)
+
+
+def test_what_holds_by_count_only_comes_first(tmp_path: Path) -> None:
+    random = Random(3)  # noqa: S311  # made-up data
+    rows = [f"{random.choice('abc')},{random.randrange(20)}" for _ in range(90)]
+    (tmp_path / "people.csv").write_text("\n".join(["town,age", *rows]) + "\n")
+    text = """
+accept_count_only = true
+[[dataset]]
+name = "people"
+source = "people.csv"
+roles = { quasi_identifier = ["town", "age"] }
+[[limit]]
+dataset = "people"
+measure = "distinct_l_diversity"
+attribute = "age"
+among = ["town"]
+at_least = 2
+[[limit]]
+dataset = "people"
+measure = "k_anonymity"
+at_least = 2
+nulls = "maybe"
+[protection]
+methods = ["suppress"]
+"""
+    (tmp_path / "release.toml").write_text(text)
+    p = Release.load(tmp_path / "release.toml").protect()
+    result = p.after.to_dict()
+    assert p.passed
+    assert [limit["by_count_only"] for limit in result["limits"]] == [True, False]
+    assert "by count only" in result["sentences"][0]
+    shown = p.after._repr_html_()
+    assert shown.index("k-anonymity of people") < shown.index("l-diversity of people")
+    for subject in (p, p.after):
+        report(subject, tmp_path / "report.html", overwrite=True)
+        _, page = (tmp_path / "report.html").read_text(encoding="utf-8").split("<tbody>", 1)
+        red, green = (page.index(f'<tr class="{kind}">') for kind in ("fail", "pass"))
+        assert red < page.index("holds by count only") < green

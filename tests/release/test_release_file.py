@@ -1,6 +1,7 @@
 """The release file: read in full, or refused with all that is wrong at once."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -9,6 +10,7 @@ from tests.release_files import RELEASE, write_release
 
 from divulge import Hierarchy, Release, datasets
 from divulge.release import release_schema
+from divulge.release.draft_file import draft_dictionary
 from divulge.work import InvalidInput, version
 
 
@@ -180,13 +182,36 @@ def test_hierarchies_come_from_files_and_from_rules(tmp_path: Path) -> None:
 grade = "grades.csv"
 age = { intervals = [[0, 30, 60], [0, 60]] }
 id = { prefixes = [1] }
+gender = { levels = [["F", "*"], ["M", "*"]] }
 """
     path = write_release(tmp_path, ("[[adversary]]", f"{rules}\n[[adversary]]"))
     found = Release.load(path).datasets["pupils"].read().dictionary
     assert isinstance(found["grade"].hierarchy, Hierarchy)
     assert found["age"].hierarchy is not None
     assert found["age"].hierarchy.at(25, 1) == "[0, 30)"
-    assert found["gender"].hierarchy is None
+    assert found["gender"].hierarchy is not None
+    assert found["disability"].hierarchy is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "ladder"),
+    [
+        ("{ rounding = [10, 20] }", ["[60, 70)", "[60, 80)"]),
+        ("{ bottom = 12, top = [65, 60] }", ["63", ">= 60"]),
+        ("{ rounding = [10], top = 65 }", ["63", "[60, 65)"]),
+    ],
+)
+def test_numbers_are_rounded_and_capped_by_rules_of_a_release_file(
+    tmp_path: Path, rule: str, ladder: list[str]
+) -> None:
+    table = f"[dataset.hierarchies]\nage = {rule}\n\n[[adversary]]"
+    path = write_release(tmp_path, ("[[adversary]]", table))
+    dataset = Release.load(path).datasets["pupils"].read()
+    ages = dataset.dictionary["age"].hierarchy
+    assert ages is not None
+    assert [ages.at(63, level) for level in (1, 2)] == ladder
+    drafted = "\n".join(draft_dictionary(dataset)).replace("dataset.", "")
+    assert tomllib.loads(drafted)["hierarchies"]["age"] == dict(ages.as_settings())
 
 
 @pytest.mark.parametrize(
@@ -194,7 +219,7 @@ id = { prefixes = [1] }
     [
         ('"none.csv"', "does not exist"),
         ("{ intervals = [[3, 1]] }", "must rise"),
-        ("{ dates = 'day', prefixes = [1] }", "give one of intervals, dates, prefixes, pairs"),
+        ("{ dates = 'day', prefixes = [1] }", "give one of intervals, rounding, dates"),
         ("{ prefix = [1] }", '"prefix" is not a setting here'),
     ],
 )
@@ -204,8 +229,6 @@ def test_a_hierarchy_that_cannot_be_is_refused(tmp_path: Path, rule: str, wanted
 
 
 def test_the_published_schema_takes_what_is_right_and_refuses_what_is_wrong() -> None:
-    import tomllib
-
     schema = release_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(tomllib.loads(RELEASE), schema)

@@ -124,6 +124,20 @@ def test_what_was_written_keeps_its_limits_by_people(tmp_path: Path, seed: int) 
     assert min(shown) >= 2  # to a reader who takes hidden for a value
 
 
+def test_company_for_people_does_not_cost_the_whole_file(tmp_path: Path) -> None:
+    draw = random.Random(9)  # noqa: S311  # made-up data
+    visits = [
+        {"visit": f"v{person}.{n}", "pid": f"p{person}", "age": age, "town": town, "ill": "flu"}
+        for person in range(100)
+        for age, town in [(str(draw.randint(1, 4)), draw.choice("ABC"))]
+        for n in range(draw.randint(1, 4))
+    ]
+    visits = [{**visit, "sex": draw.choice("fm")} for visit in visits]
+    result = write(tmp_path, visits, CROWD.replace("at_least = 2", "at_least = 4")).protect()
+    assert result.status == "pass"
+    assert 0 < result.suppressed_cells < 0.3 * len(KEYS) * len(visits)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_who_knows_all_records_finds_nobody_in_what_was_written(tmp_path: Path, seed: int) -> None:
     visits = make_visits(seed, people=20)

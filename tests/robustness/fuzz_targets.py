@@ -642,7 +642,7 @@ def _of_texts(*texts: str) -> Callable[[Random], bytes]:
 _PLAUSIBLE = {
     "measure": [f'"{name}"' for name in (
         "k_map", "distinct_l_diversity", "entropy_l_diversity", "recursive_l_diversity",
-        "beta_likeness", "reidentification_risk", "household_risk", "global_risk", "marketer_risk",
+        "beta_likeness", "delta_disclosure", "reidentification_risk", "household_risk", "global_risk", "marketer_risk",
         "population_uniques", "correct_matches", "prosecutor_risk", "disclosure_risk", "suda",
         "deterministic.count", "probabilistic.multiplicative", "additive_leakage", "household",
         "interval_disclosure", "distance_linkage", "smallest_frequency", "delta_presence")],

@@ -200,3 +200,25 @@ def test_a_contributor_of_nothing_leaves_possible_tables() -> None:
     table = Table.from_records(dv.Dataset.from_arrow(pa.table(columns)), ["r", "c"], "v", "firm")
     published = table.publish({(0, 0), (0, 1), (1, 0), (1, 1)})
     assert audit(published, table, width=1, insider=True).status in ("pass", "fail")
+
+
+def test_three_records_of_one_person_are_one_contributor() -> None:
+    """People, not rows: a cell that one person fills is as sensitive as one with one record."""
+    rows = [{"who": "a", "r": "r1", "c": "c1", "v": 10 * n} for n in (1, 2, 3)]
+    rows += [
+        {"who": f"{r}{c}{n}", "r": r, "c": c, "v": 5}
+        for r, c in (("r1", "c2"), ("r2", "c1"), ("r2", "c2"))
+        for n in range(3)
+    ]
+    roles = {"person": "who", "quasi_identifier": ["r", "c"]}
+    people = dv.Dataset.from_arrow(pa.Table.from_pylist(rows), roles=roles)
+    table = dv.tables.Table.from_records(people, by=["r", "c"])
+    assert table.values[0, 0] == 3
+    assert dv.tables.suppress(table, min_frequency=3, width=1).primary[0, 0]
+    amounts = dv.tables.Table.from_records(people, by=["r", "c"], value="v")
+    assert dv.tables.suppress(amounts, p_percent=10).primary[0, 0]
+    nameless = [{**row, "who": None if row["who"] == "a" else row["who"]} for row in rows]
+    with pytest.raises(dv.InvalidInput, match="do not say whose they are"):
+        dv.tables.Table.from_records(
+            dv.Dataset.from_arrow(pa.Table.from_pylist(nameless), roles=roles), by=["r", "c"]
+        )

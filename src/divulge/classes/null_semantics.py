@@ -263,12 +263,11 @@ def _match_patterns(
     patterns: Patterns, rows: Ints, visible: Sequence[int], victims: Victims
 ) -> tuple[Ints, Floats, Floats, Floats]:
     """Every way in which victims may be shown: whose, its share, and the records that show it."""
-    whose, columns, share = enumerate_released_codes(victims, visible)
+    held = [patterns.columns[a][rows] for a in visible]
+    cardinalities = [patterns.cardinalities[a] for a in visible]
+    whose, columns, share = enumerate_released_codes(victims, visible, held, cardinalities)
     victim_keys, pattern_keys, key_bound = build_joint_keys(
-        columns,
-        [patterns.columns[a][rows] for a in visible],
-        [patterns.cardinalities[a] for a in visible],
-        (whose.size, rows.size),
+        columns, held, cardinalities, (whose.size, rows.size)
     )
     counts, weights = sum_over_equal_keys(
         victim_keys, pattern_keys, key_bound, [patterns.count[rows], patterns.weight[rows]]
@@ -277,28 +276,63 @@ def _match_patterns(
 
 
 def enumerate_released_codes(
-    victims: Victims, visible: Sequence[int]
+    victims: Victims,
+    visible: Sequence[int],
+    held: Sequence[Array],
+    cardinalities: Sequence[int],
 ) -> tuple[Ints, list[npt.NDArray[np.int64]], Floats]:
-    """Every way in which victims' values may stand in the release: whose, the codes, its share."""
+    """Every way in which victims' values may stand in the release: whose, the codes, its share.
+
+    `held` are the released codes, by visible attribute. Where single records were made coarser a
+    victim could be shown in thousands of ways, of which the release has a few: ways that begin as
+    no released record does are dropped at once.
+    """
     whose = np.arange(victims.columns[0].size, dtype=np.int64)
     share = np.ones(whose.size)
     columns: list[npt.NDArray[np.int64]] = []
+    branches = any(np.any(np.diff(victims.options[a][0]) > 1) for a in visible)
+    prefixes = _Prefixes(held, cardinalities, whose.size) if branches else None
     for attribute in visible:
         starts, flat = victims.options[attribute]
         code = victims.columns[attribute][whose]
         option_counts = starts[code + 1] - starts[code]
+        option: Ints = np.zeros(whose.size, np.int64)
+        rows = np.arange(whose.size)
         if not np.all(option_counts == 1):
-            repeated_rows = np.repeat(np.arange(whose.size), option_counts)
-            columns = [column[repeated_rows] for column in columns]
-            whose, code, share = whose[repeated_rows], code[repeated_rows], share[repeated_rows]
-            option = np.arange(repeated_rows.size) - np.repeat(
+            rows = np.repeat(rows, option_counts)
+            option = np.arange(rows.size) - np.repeat(
                 np.cumsum(option_counts) - option_counts, option_counts
             )
-        else:
-            option = np.zeros(whose.size, np.int64)
-        columns.append(flat[starts[code] + option])
-        share = share * victims.shares[attribute][starts[code] + option]
+            code = code[rows]
+        shown = flat[starts[code] + option]
+        factor = victims.shares[attribute][starts[code] + option]
+        if prefixes is not None:
+            is_begun = prefixes.extend(rows, shown)
+            rows, shown, factor = rows[is_begun], shown[is_begun], factor[is_begun]
+        whose, share = whose[rows], share[rows] * factor
+        columns = [*(column[rows] for column in columns), shown]
     return whose, columns, share
+
+
+class _Prefixes:
+    """How released records begin, attribute by attribute; and which of these each way is."""
+
+    def __init__(self, held: Sequence[Array], cardinalities: Sequence[int], ways: int) -> None:
+        self._held = zip(held, cardinalities, strict=True)
+        self._of_held: Ints = np.zeros(held[0].size if held else 0, np.int64)
+        self._of_way: Ints = np.zeros(ways, np.int64)
+
+    def extend(self, rows: Ints, shown: Ints) -> npt.NDArray[np.bool_]:
+        """One attribute more, of ways that go on from `rows`: which begin as some record does."""
+        codes, cardinality = next(self._held)
+        keys = self._of_held * np.int64(cardinality) + codes
+        begun, of_held = np.unique(keys, return_inverse=True)
+        self._of_held = of_held.reshape(-1).astype(np.int64)
+        wanted = self._of_way[rows] * np.int64(cardinality) + shown
+        place = np.minimum(np.searchsorted(begun, wanted), max(0, begun.size - 1))
+        is_begun = np.asarray(begun[place] == wanted if begun.size else place < 0)
+        self._of_way = place[is_begun].astype(np.int64)
+        return is_begun
 
 
 def build_joint_keys(

@@ -95,11 +95,19 @@ def gather_overlapping_entries(
     victims = gather_victims(dataset, original, names)
     chance = estimate_chance_by_mask(released, victims) if nulls == "bayes" else None
 
+    rows_by_mask = released.group_by_mask()
+
     def collect_victim_values() -> list[tuple[Ints, Ints, Floats]]:
         gathered = []
         for mask, holding in values_by_mask.items():
             visible = released.visible_attributes(mask)
-            whose, victim_columns, share = enumerate_released_codes(victims, visible)
+            rows = rows_by_mask[mask]
+            whose, victim_columns, share = enumerate_released_codes(
+                victims,
+                visible,
+                [released.columns[a][rows] for a in visible],
+                [released.cardinalities[a] for a in visible],
+            )
             way, code, amount = _match_values(
                 released,
                 visible,

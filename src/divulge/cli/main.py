@@ -14,7 +14,16 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import events, protection, reconstruct, records, risk, risk_utility, tables
+from divulge.cli import (
+    events,
+    hierarchies,
+    protection,
+    reconstruct,
+    records,
+    risk,
+    risk_utility,
+    tables,
+)
 from divulge.cli.help_pages import GroupPage, set_help_pages
 from divulge.cli.options import Overwrite, StopAfter
 from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
@@ -152,6 +161,7 @@ app.command()(records.sweep)
 app.command(cls=risk.RiskCommand)(risk.risk)
 app.command()(risk.suda)
 
+app.command()(hierarchies.hierarchy)
 app.command()(reconstruct.reconstruct)
 app.command()(protection.protect)
 app.command()(protection.suppress)

@@ -35,7 +35,10 @@ def protect(
     ] = None,
     revises: Annotated[
         Path | None,
-        typer.Option(help="The folder of an earlier protection: its random choices are kept."),
+        typer.Option(
+            help="The folder of an earlier protection that was published: its random choices are "
+            "kept, and limits must hold for somebody who has both."
+        ),
     ] = None,
     values: Values = False,
     overwrite: Overwrite = False,
@@ -106,6 +109,10 @@ def suppress(
     search: Annotated[
         Literal["fewest", "cycle"], typer.Option(help="The fewest cells, or record by record.")
     ] = "fewest",
+    decoys: Annotated[
+        float,
+        typer.Option(min=0, max=10, help="Further cells suppressed at random, for each needed."),
+    ] = 0.0,
     seed: Annotated[int | None, typer.Option(help="Of random choices; keep it secret.")] = None,
     weight: Weight = None,
     dataset: OfRelease = None,
@@ -123,6 +130,9 @@ def suppress(
         typer.Option(help="What becomes of attributes without a role; not judged if not given."),
     ] = None,
     keep_order: Annotated[bool, typer.Option(help="Keep the order of the source.")] = False,
+    accept_count_only: Annotated[
+        bool, typer.Option(help="Accept that k holds only where hidden cells count as company.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Where the protected records go.")] = None,
     log: Annotated[Path | None, typer.Option(help="Where the decisions go (Parquet).")] = None,
     values: Values = False,
@@ -143,7 +153,7 @@ def suppress(
         records = read_records(
             data, dataset, quasi_identifier, weight, None, missing=missing, hidden=hidden
         )
-        records = _add_identifiers(records, identifier or [])
+        records = add_identifiers(records, identifier or [])
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
         protected = protection.suppress(
             records,
@@ -156,8 +166,17 @@ def suppress(
             out_of_reach="remove" if remove else None,
             search=search,
             seed=seed,
+            decoys=decoys,
         )
-        if out is not None and not undecided:
+        judgement = protection.judge_published(
+            protected,
+            publish=publish or (),
+            unlisted=unlisted,
+            keep_order=keep_order,
+            accept_count_only=accept_count_only,
+        )
+        is_refused = out is not None and (bool(undecided) or judgement.status != "pass")
+        if out is not None and not is_refused:
             protected.write(
                 out,
                 overwrite,
@@ -166,19 +185,22 @@ def suppress(
                 unlisted=unlisted,
                 keep_order=keep_order,
             )
-        if log is not None:
+        if log is not None and not is_refused:
             protected.decisions.write(log, values, overwrite)
     with tolerate_closed_pipe():
         if json:
-            print_json(protected.to_dict())
+            print_json({**protected.to_dict(), "published": judgement.to_dict()})
         else:
             print_text(protected)
+            for sentence in judgement.sentences():
+                print_text(str(sentence))
             if undecided:
                 print_sentence("suppress.unlisted", names=undecided, count=len(undecided))
-    raise typer.Exit(EXIT_CODES["not judged" if undecided else "pass"])
+    failed = judgement.status == "fail"
+    raise typer.Exit(EXIT_CODES["fail" if failed else "not judged" if undecided else "pass"])
 
 
-def _add_identifiers(records: Dataset, names: list[str]) -> Dataset:
+def add_identifiers(records: Dataset, names: list[str]) -> Dataset:
     """The same records, of which some attributes name people."""
     from divulge.data.dictionary import as_names
 

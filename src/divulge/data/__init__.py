@@ -6,6 +6,8 @@ from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, Attribute, Dictionary, MissingCode, Role
 from divulge.data.dictionary_check import Remark, compare
 from divulge.data.hierarchy import Hierarchy
+from divulge.data.hierarchy_proposals import HierarchyProposal, propose_hierarchy
+from divulge.data.hierarchy_tree import HierarchyTree, build_hierarchy_tree
 from divulge.data.known_attributes import Experience
 from divulge.data.source import Source, read
 from divulge.data.weight_estimation import EstimatedWeights, estimate_weights
@@ -20,13 +22,17 @@ __all__ = [
     "EstimatedWeights",
     "Experience",
     "Hierarchy",
+    "HierarchyProposal",
+    "HierarchyTree",
     "MissingCode",
     "Proposal",
     "Remark",
     "Role",
     "Source",
+    "build_hierarchy_tree",
     "categorise",
     "compare",
     "estimate_weights",
+    "propose_hierarchy",
     "read",
 ]

@@ -13,6 +13,7 @@ import numpy as np
 
 from divulge.data.column import Column, encode_array
 from divulge.data.dictionary import (
+    WITHHELD_ROLES,
     Dictionary,
     Role,
     RoleAssignment,
@@ -23,7 +24,14 @@ from divulge.data.dictionary import (
 )
 from divulge.data.hierarchy import Hierarchy
 from divulge.data.values import convert_labels, convert_missing_codes
-from divulge.work import DivulgeError, Interruption, Problems, usable_path
+from divulge.work import (
+    DivulgeError,
+    Interruption,
+    InvalidInput,
+    Problem,
+    Problems,
+    usable_path,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -220,12 +228,16 @@ class Dataset:
         separator: str | None = None,
         overwrite: bool = False,
         guard_formulas: bool = True,
+        *,
+        with_ids: bool = False,
     ) -> None:
         """Write the records to a file; its ending says the format. It appears whole or not.
 
         Formats that have them keep descriptions, labels and codes that mean missing. All columns
-        are written, identifiers too: what may be published is for a release to say. Values that
-        protection has hidden are told apart from missing ones (`divulge.data.hidden_marks`).
+        are written, in the order of the records: what may be published is for a release to say, or
+        for `Protected.write`. Records of which protection has hidden something are not written
+        together with identifiers and ids of people, households and groups unless `with_ids` says
+        so. Hidden values are told apart from missing ones (`divulge.data.hidden_marks`).
 
         Args:
             path: the file.
@@ -234,18 +246,33 @@ class Dataset:
             overwrite: whether a file that exists may be replaced.
             guard_formulas: whether texts that a spreadsheet would run (`=HYPERLINK(...)`) get an
                 apostrophe before them in a text file.
+            with_ids: whether protected records may be written with what names people and clusters.
 
         Raises:
-            InvalidInput: if the file exists already, or cannot hold the records.
+            InvalidInput: if the file exists already, or cannot hold the records, or if protected
+                records would be written with ids.
         """
         from divulge.data.formats import EncodedRecords, Options, write_records
 
+        self._refuse_ids_of_protected(with_ids)
         written = self.as_written(path)
         attributes = {a.name: a for a in written.dictionary if a.name in written.columns}
         options = Options(separator=separator, table=table, guard_formulas=guard_formulas)
         write_records(
             EncodedRecords(written.columns, attributes), usable_path(path), options, overwrite
         )
+
+    def _refuse_ids_of_protected(self, with_ids: bool) -> None:
+        from divulge.data.hidden_marks import has_hidden_cells
+
+        ids = [name for role in WITHHELD_ROLES for name in self.dictionary.having(role)]
+        if ids and not with_ids and has_hidden_cells(self):
+            message = (
+                "do not go out with protected records: use the write of the protection, select "
+            )
+            message += "the columns that go out, or say with_ids=True for a file that stays."
+            names = ", ".join(f'"{name}"' for name in ids)
+            raise InvalidInput(f'dataset "{self.name}"', [Problem("write", f"{names} {message}")])
 
     def as_written(self, path: Path | str) -> Dataset:
         """The dataset as a file of this name has it: values that were hidden are marked as such."""

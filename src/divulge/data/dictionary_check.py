@@ -102,6 +102,14 @@ def _compare_hierarchy(attribute: Attribute, values: list[Any]) -> Iterator[Rema
             f"has {len(lacking)} of its {len(values)} values without a place in its hierarchy."
         )
         yield Remark(attribute.name, message, tuple(lacking))
+    renamed = attribute.hierarchy.renamed
+    if renamed:
+        labels = format_quantity(len(renamed), "label", "labels")
+        message = (
+            f"has {labels} in its hierarchy that stood for other values at a level below, and got "
+            "a name with the level."
+        )
+        yield Remark(attribute.name, message, tuple(renamed.values()))
 
 
 def _compare_weight(attribute: Attribute, column: Column) -> Iterator[Remark]:

@@ -30,7 +30,7 @@ def write_faithfully(
     """
     with whole_file(path, overwrite) as part:
         with writing_at_once():
-            dataset.write(part, guard_formulas=guard_formulas)
+            dataset.write(part, guard_formulas=guard_formulas, with_ids=True)
         differing = find_writing_differences(dataset.as_written(part), part)
         problems = Problems(str(path))
         numbers = {name: number for number, name in enumerate(dataset.names, start=1)}

@@ -4,26 +4,26 @@ Level 0 is the value itself; each level above is coarser, and two values that ar
 level stay one above it. Recoding, tables with margins, reconstruction from totals and event
 histories all climb the same type.
 
-A hierarchy is either a table (from a file of levels or from pairs) or a rule (intervals, dates,
-prefixes) that knows where any value goes. `over` turns a rule into a table of the values at hand.
+A hierarchy is either a table (from a file of levels or from pairs) or a rule (intervals, rounding,
+caps, dates, prefixes) that knows where any value goes. `over` turns a rule into a table of the
+values at hand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from divulge.data import hierarchy_rules
+from divulge.data import hierarchy_files, hierarchy_numbers, hierarchy_rules, hierarchy_tables
 from divulge.data.column import Column, replace_values
+from divulge.data.hierarchy_files import LEAD, HierarchyFormat
+from divulge.data.hierarchy_tables import Ancestors, Node
 from divulge.work import DivulgeError, Problems, usable_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Ancestors = tuple[str, ...]
-"""What a value becomes at levels 1, 2, ... of its hierarchy."""
 
 
 @dataclass(frozen=True)
@@ -39,39 +39,137 @@ class Hierarchy:
     _find_ancestors: Callable[[Any], Ancestors | None]
     table: Mapping[str, Ancestors] | None = None
     rule: Mapping[str, Any] | None = None
+    renamed: Mapping[Node, str] = field(default_factory=dict)
+    """By level and label, the names of labels that stood for other values at a level below."""
 
     @classmethod
     def from_levels(cls, rows: Iterable[Sequence[str]], subject: str = "hierarchy") -> Hierarchy:
         """From rows of levels: the value first, then ever coarser ones.
 
+        A label that stands for other values at a level below gets a name of its own (`renamed`).
+
         >>> Hierarchy.from_levels([["25", "20-29", "*"], ["31", "30-39", "*"]]).at(25, 1)
         '20-29'
+        >>> marital = Hierarchy.from_levels([["7", "8"], ["8", "8"]])
+        >>> marital.at(7, 1), marital.renamed
+        ('8 (level 1)', {(1, '8'): '8 (level 1)'})
         """
-        table = hierarchy_rules.build_table_from_rows(rows, Problems(subject))
-        return cls._from_table(table)
+        table = hierarchy_tables.build_table_from_rows(rows, Problems(subject))
+        return cls._from_table(*hierarchy_tables.name_nodes_apart(table))
 
     @classmethod
-    def from_file(cls, path: Path | str, separator: str = ";") -> Hierarchy:
-        """From a text file without header: `value;coarser;coarser`, one value a line."""
-        return cls.from_levels(
-            hierarchy_rules.read_level_rows(usable_path(path), separator), str(path)
-        )
+    def from_file(
+        cls,
+        path: Path | str,
+        separator: str | None = None,
+        format: HierarchyFormat | None = None,  # noqa: A002  # as others call it
+        *,
+        lead: str = LEAD,
+        total: str | None = None,
+    ) -> Hierarchy:
+        """From a file of levels, as ARX has them, or a code list of tau-ARGUS.
+
+        Args:
+            path: the file. Of levels: text without header, `value;coarser;coarser`, one value a
+                line. Of tau-ARGUS (`.hrc`): one code a line, indented by a leading string.
+            separator: of levels; found out if not given.
+            format: `arx` or `argus`; by the ending of the name if not given.
+            lead: the leading string of tau-ARGUS.
+            total: what stands above all codes of tau-ARGUS, which does not write it; nothing does
+                if not given.
+        """
+        place = usable_path(path)
+        if hierarchy_files.find_format(place, format) == "argus":
+            return cls._from_table(hierarchy_files.read_indented_codes(place, lead, total))
+        return cls.from_levels(hierarchy_files.read_level_rows(place, separator), str(path))
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any], subject: str = "hierarchy") -> Hierarchy:
+        """From what a release file says: a rule, pairs, or rows of levels; see `as_settings`.
+
+        >>> Hierarchy.from_settings({"rounding": [5, 10], "top": 90}).at(93, 2)
+        '>= 90'
+        """
+        allowed = ("intervals", "rounding", "bottom", "top", "dates", "prefixes", "pairs", "levels")
+        problems = Problems(subject)
+        for name in settings:
+            if name not in allowed:
+                problems.add("", f'"{name}" is not a rule.', value=name, allowed=allowed)
+        problems.raise_any()
+        rules = [name for name in settings if name not in ("bottom", "top")]
+        caps = {name: settings[name] for name in ("bottom", "top") if name in settings}
+        if len(rules) > 1 or not settings:
+            names = "intervals, rounding, dates, prefixes, pairs, levels"
+            raise DivulgeError(f"give one of {names}; bottom and top go with the first two.")
+        if not rules:
+            return cls.capped(**caps)
+        [kind] = rules
+        content = settings[kind]
+        if kind == "levels":
+            hierarchy = cls.from_levels(content, subject)
+        elif kind == "pairs":
+            hierarchy = cls.from_pairs(content, subject)
+        else:
+            hierarchy = getattr(cls, kind)(*content)
+        return hierarchy.with_caps(**caps) if caps else hierarchy
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str]], subject: str = "hierarchy") -> Hierarchy:
         """From pairs (value, what it is one of); chains may be of different lengths."""
-        return cls._from_table(hierarchy_rules.build_table_from_pairs(pairs, Problems(subject)))
+        return cls._from_table(hierarchy_tables.build_table_from_pairs(pairs, Problems(subject)))
 
     @classmethod
     def intervals(cls, *levels: Sequence[float]) -> Hierarchy:
-        """Numbers in intervals between edges, finest level first.
+        """Numbers in intervals between edges, finest level first; no edges at the top: all are one.
 
-        >>> ages = Hierarchy.intervals([18, 30, 45, 65], [18, 65])
-        >>> ages.at(25, 1), ages.at(25, 2), ages.at(70, 1)
-        ('[18, 30)', '[18, 65)', '>= 65')
+        >>> ages = Hierarchy.intervals([18, 30, 45, 65], [18, 65], [])
+        >>> ages.at(25, 1), ages.at(25, 2), ages.at(25, 3), ages.at(70, 1)
+        ('[18, 30)', '[18, 65)', '*', '>= 65')
         """
-        rule = {"intervals": [list(edges) for edges in levels]}
-        return cls(len(levels), hierarchy_rules.make_interval_rule(levels), rule=rule)
+        return cls._from_number_rule({"intervals": [list(edges) for edges in levels]})
+
+    @classmethod
+    def rounding(cls, *bases: float) -> Hierarchy:
+        """Numbers rounded down to multiples of a base, finest first, each a multiple of the last.
+
+        What is rounded is written as what it stands for.
+
+        >>> incomes = Hierarchy.rounding(1000, 10000)
+        >>> incomes.at(23456, 1), incomes.at(23456, 2), Hierarchy.rounding(0.1).at(0.3, 1)
+        ('[23000, 24000)', '[20000, 30000)', '[0.3, 0.4)')
+        """
+        return cls._from_number_rule({"rounding": list(bases)})
+
+    @classmethod
+    def capped(
+        cls,
+        bottom: float | Sequence[float] | None = None,
+        top: float | Sequence[float] | None = None,
+    ) -> Hierarchy:
+        """Top and bottom coding: numbers beyond an edge are one; several edges are levels.
+
+        >>> ages = Hierarchy.capped(bottom=18, top=[95, 90])
+        >>> [ages.at(age, 1) for age in (3, 40, 92, 99)], ages.at(92, 2)
+        (['<= 18', '40', '92', '>= 95'], '>= 90')
+        """
+        return cls._from_number_rule(_gather_caps(bottom, top))
+
+    def with_caps(
+        self,
+        bottom: float | Sequence[float] | None = None,
+        top: float | Sequence[float] | None = None,
+    ) -> Hierarchy:
+        """Intervals or rounding after top and bottom coding, which are the first levels then.
+
+        >>> ages = Hierarchy.rounding(5, 20).with_caps(bottom=18, top=90)
+        >>> [ages.at(19, level) for level in range(4)], ages.at(99, 2), ages.at(85, 3)
+        ([19, '19', '(18, 20)', '(18, 20)'], '>= 90', '[80, 90)')
+        """
+        if self.rule is None or not {"intervals", "rounding"} & set(self.rule):
+            raise DivulgeError("top and bottom coding go with intervals and rounding")
+        if "bottom" in self.rule or "top" in self.rule:
+            raise DivulgeError("the hierarchy has top and bottom coding already")
+        return Hierarchy._from_number_rule({**self.rule, **_gather_caps(bottom, top)})
 
     @classmethod
     def dates(cls, *levels: str) -> Hierarchy:
@@ -98,9 +196,32 @@ class Hierarchy:
         )
 
     @classmethod
-    def _from_table(cls, table: Mapping[str, Ancestors]) -> Hierarchy:
+    def _from_number_rule(cls, rule: Mapping[str, Any]) -> Hierarchy:
+        intervals, rounding = rule.get("intervals", ()), rule.get("rounding", ())
+        if "intervals" in rule:
+            hierarchy_numbers.check_intervals(intervals)
+        if "rounding" in rule:
+            hierarchy_numbers.check_rounding(rounding)
+        caps = []
+        if "bottom" in rule or "top" in rule or not (intervals or rounding):
+            edges = [_as_list(rule.get(name)) for name in ("bottom", "top")]
+            caps = hierarchy_numbers.check_caps(*edges)
+        find_ancestors = hierarchy_numbers.make_number_rule(
+            caps=caps, intervals=intervals, rounding=rounding
+        )
+        return cls(len(caps) + len(intervals) + len(rounding), find_ancestors, rule=rule)
+
+    @classmethod
+    def _from_table(
+        cls, table: Mapping[str, Ancestors], renamed: Mapping[Node, str] | None = None
+    ) -> Hierarchy:
         height = max((len(ancestors) for ancestors in table.values()), default=0)
-        return cls(height, lambda value: table.get(hierarchy_rules.format_value(value)), table)
+        return cls(
+            height,
+            lambda value: table.get(hierarchy_rules.format_value(value)),
+            table,
+            renamed=renamed or {},
+        )
 
     def at(self, value: Any, level: int) -> Any:
         """What a value becomes at a level; the value itself at level 0."""
@@ -122,6 +243,34 @@ class Hierarchy:
         if self.rule is not None:
             return self.rule
         return {"levels": [[value, *ancestors] for value, ancestors in (self.table or {}).items()]}
+
+    def write(
+        self,
+        path: Path | str,
+        format: HierarchyFormat | None = None,  # noqa: A002  # as others call it
+        *,
+        separator: str = ";",
+        lead: str = LEAD,
+        overwrite: bool = False,
+    ) -> None:
+        """Write a table as a file that ARX or tau-ARGUS reads, and `from_file` too.
+
+        In a code list of tau-ARGUS, one top of all values is the total, and is not written.
+
+        Args:
+            path: the file.
+            format: `arx` or `argus`; by the ending of the name (`.hrc`) if not given.
+            separator: of levels.
+            lead: the leading string of tau-ARGUS.
+            overwrite: whether a file that exists may be replaced.
+        """
+        if self.table is None:
+            raise DivulgeError("a rule has no list of values: write `over(values)`, a table")
+        place = usable_path(path)
+        if hierarchy_files.find_format(place, format) == "argus":
+            hierarchy_files.write_indented_codes(self.table, place, lead, overwrite)
+        else:
+            hierarchy_files.write_level_rows(self.table, place, separator, overwrite)
 
     def lacks(self, values: Iterable[Any]) -> list[Any]:
         """The values that have no place in the hierarchy."""
@@ -168,3 +317,13 @@ def _to_string_array(texts: list[str]) -> pa.Array:
     import pyarrow as pa
 
     return pa.array(texts, pa.string())
+
+
+def _gather_caps(bottom: Any, top: Any) -> dict[str, Any]:
+    return {name: edge for name, edge in (("bottom", bottom), ("top", top)) if edge is not None}
+
+
+def _as_list(edges: Any) -> list[float]:
+    if edges is None:
+        return []
+    return list(edges) if isinstance(edges, Sequence) else [edges]

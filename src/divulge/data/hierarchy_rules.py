@@ -1,29 +1,19 @@
-"""How a value finds its coarser ones: by rows of a file, by pairs, or by a rule.
-
-A ladder is what a value becomes at levels 1, 2, ... of a hierarchy. All ladders of a hierarchy
-nest: two values that are one at some level are one at every level above.
-"""
+"""Values as hierarchies write them, and rules for dates and codes: where any value goes."""
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import itertools
-import math
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from divulge.work import DivulgeError, InvalidInput, Problem, Problems, input_file
+from divulge.data.hierarchy_tables import Ancestors
+from divulge.work import DivulgeError, Problems
 
 if TYPE_CHECKING:
     from divulge.data.column import Column
 
-Ancestors = tuple[str, ...]
-MAX_PROBLEMS_SHOWN = 10
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -74,108 +64,6 @@ def _format_as_number(value: Any) -> str:
     if isinstance(value, str | Decimal | float):
         return str(int(value)) if is_whole else format_value(float(value))
     return format_value(value)
-
-
-def read_level_rows(path: Path, separator: str) -> list[list[str]]:
-    """The rows of a file of levels."""
-    if len(separator) != 1:
-        message = "the separator must be one character."
-        raise InvalidInput(str(path), [Problem("separator", message)])
-    try:
-        text = input_file(path).read_text(encoding="utf-8-sig")
-        return [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
-    except (OSError, UnicodeDecodeError):
-        message = "cannot be read as UTF-8 text."
-        raise InvalidInput(str(path), [Problem("", message)]) from None
-    except (csv.Error, TypeError, ValueError):  # a separator that is a quotation mark or a line end
-        message = "cannot be cut into levels; look at its separator and quotation marks."
-        raise InvalidInput(str(path), [Problem("", message)]) from None
-
-
-def build_table_from_rows(
-    rows: Iterable[Sequence[str]], problems: Problems
-) -> dict[str, Ancestors]:
-    """A table of ladders from rows `value, coarser, coarser`; the problems name the rows."""
-    table: dict[str, Ancestors] = {}
-    parent: dict[tuple[int, str], str] = {}
-    width: int | None = None
-    for number, row in enumerate(rows, start=1):
-        if len(problems) >= MAX_PROBLEMS_SHOWN:
-            break
-        width = len(row) if width is None else width
-        if not row:
-            problems.add(f"row {number}", "is empty.")
-            continue
-        value, *coarser = row
-        ancestors = tuple(coarser)
-        if len(row) != width:
-            problems.add(f"row {number}", f"has {len(row)} levels where row 1 has {width}.")
-            continue
-        if table.get(value, ancestors) != ancestors:
-            problems.add(f"row {number}", "gives other levels for a value that stands above.")
-        for level, (here, above) in enumerate(itertools.pairwise(ancestors), start=1):
-            if parent.setdefault((level, here), above) != above:
-                message = f"one value of level {level} goes to two values of level {level + 1}."
-                problems.add(f"row {number}", message)
-        table[value] = ancestors
-    if width is None:
-        problems.add("", "is empty; a hierarchy has one value a line: value;coarser;coarser")
-    problems.raise_any()
-    return table
-
-
-def build_table_from_pairs(
-    pairs: Iterable[tuple[str, str]], problems: Problems
-) -> dict[str, Ancestors]:
-    """A table of ladders from pairs (value, parent); short chains repeat their last step."""
-    parent: dict[str, str] = {}
-    for child, above in pairs:
-        if parent.setdefault(child, above) != above:
-            problems.add("pairs", "one value has two parents.")
-    parents = set(parent.values())
-    table: dict[str, Ancestors] = {}
-    for leaf in (child for child in parent if child not in parents):
-        chain = [leaf]
-        while chain[-1] in parent and len(chain) <= len(parent):
-            chain.append(parent[chain[-1]])
-        table[leaf] = tuple(chain[1:])
-    if any(ancestors[-1] in parent for ancestors in table.values()) or (parent and not table):
-        problems.add("pairs", "go round in a circle.")
-    problems.raise_any()
-    height = max(map(len, table.values()), default=0)
-    return {leaf: (*steps, *steps[-1:] * (height - len(steps))) for leaf, steps in table.items()}
-
-
-def make_interval_rule(levels: Sequence[Sequence[float]]) -> Callable[[Any], Ancestors | None]:
-    """Numbers to intervals [low, high); edges of a coarser level are edges of the finer."""
-    if not levels:
-        raise DivulgeError("intervals: give the edges of at least one level")
-    for level, edges in enumerate(levels, start=1):
-        if not all(math.isfinite(edge) for edge in edges):
-            raise DivulgeError(f"intervals: an edge of level {level} is no finite number")
-        if list(edges) != sorted(set(edges)) or not edges:
-            raise DivulgeError(f"intervals: the edges of level {level} must rise")
-        if level > 1 and not set(edges) <= set(levels[level - 2]):
-            message = f"intervals: every edge of level {level} must be an edge of the level below"
-            raise DivulgeError(message)
-
-    def find_ancestors(value: Any) -> Ancestors | None:
-        try:
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            return None
-        return None if math.isnan(number) else tuple(_format_interval(number, e) for e in levels)
-
-    return find_ancestors
-
-
-def _format_interval(number: float, edges: Sequence[float]) -> str:
-    place = bisect_right(edges, number)
-    if place == 0:
-        return f"< {format_value(edges[0])}"
-    if place == len(edges):
-        return f">= {format_value(edges[-1])}"
-    return f"[{format_value(edges[place - 1])}, {format_value(edges[place])})"
 
 
 _DATE_LEVELS: dict[str, Callable[[dt.datetime], str]] = {

@@ -95,3 +95,35 @@ isolates it."""
 MAX_COMBINED_ATTRIBUTES = 20
 """Attributes whose pairs and triples are looked at: 1,330 of them. Chosen by hand; no benchmark
 isolates it."""
+
+PROPOSED_INTERVALS = 16
+"""Intervals of numbers at the finest level that is proposed, at most: four levels of halving are
+above it. Chosen by hand; no benchmark isolates it."""
+
+CROWDED_SHARE = 0.5
+"""Share of records in one of these intervals from which on they are cut by quantiles instead.
+Chosen by hand; no benchmark isolates it."""
+
+MIN_CODE_LETTERS = 3
+"""Characters from which on texts of one length may be codes whose beginnings mean something. Chosen
+by hand; no benchmark isolates it."""
+
+LIKENESS_SCORES = (85, 65)
+"""Of 100: how alike the words of two values are (rapidfuzz's token set ratio) to be put together,
+level by level. Chosen by hand; no benchmark isolates it."""
+
+MIN_MERGED_SHARE = 0.25
+"""Share of values that must find others alike for a hierarchy by likeness to be proposed. Chosen by
+hand; no benchmark isolates it."""
+
+MAX_VALUES_ALIKE = 1_000
+"""Values that are compared with each other: a matrix of so many rows. Chosen by hand; no benchmark
+isolates it."""
+
+RARE_SHARES = (0.01, 0.05, 0.2)
+"""Shares of records below which values are put together as others, level by level. Chosen by hand;
+no benchmark isolates it."""
+
+MAX_BRANCHES_SHOWN = 12
+"""Branches of a node that a tree shows before it says how many more there are. Chosen by hand; no
+benchmark isolates it."""

@@ -4,6 +4,8 @@ from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import capped, pseudonyms, without_identifiers
 from divulge.protection.cycle import protect
 from divulge.protection.history.protect import ProtectedHistory, protect_history
+from divulge.protection.method.result import MethodKnowledge
+from divulge.protection.published_judgement import PublishedJudgement, judge_published
 from divulge.protection.recode import recode
 from divulge.protection.refill.attack import refill
 from divulge.protection.refill.determinants import find_determined_attributes
@@ -11,6 +13,7 @@ from divulge.protection.refill.relations import Relation
 from divulge.protection.refill.result import Refill
 from divulge.protection.result.audit import Audit, audit
 from divulge.protection.result.protected import Protected
+from divulge.protection.result.recipe import Recipe
 from divulge.protection.result.utility import Utility
 from divulge.protection.result.utility_map import MapPoint, RiskUtilityMap
 from divulge.protection.risk_utility import risk_utility_map
@@ -21,9 +24,12 @@ __all__ = [
     "Audit",
     "DecisionLog",
     "MapPoint",
+    "MethodKnowledge",
     "OutOfReachError",
     "Protected",
     "ProtectedHistory",
+    "PublishedJudgement",
+    "Recipe",
     "Refill",
     "Relation",
     "RiskUtilityMap",
@@ -31,6 +37,7 @@ __all__ = [
     "audit",
     "capped",
     "find_determined_attributes",
+    "judge_published",
     "protect",
     "protect_history",
     "pseudonyms",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
+from math import ceil, expm1, log1p
 
 import numpy as np
 
+from divulge.classes.people import People
 from divulge.data import Dataset
+from divulge.protection import tuning
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.cycle_request import CycleRequest, CycleState
 from divulge.protection.limits.per_record import Goal
@@ -47,12 +49,14 @@ def build_count_request(goal: Goal, plan: CycleRequest) -> SuppressionRequest:
     )
 
 
-def suppress_by_count(state: CycleState, goal: Goal, plan: CycleRequest) -> Dataset | None:
-    """The records with as many alike as a limit asks of each; None if that is out of reach.
+def suppress_by_count(
+    state: CycleState, goal: Goal, plan: CycleRequest, *, k: int | None = None
+) -> Dataset | None:
+    """The records with k alike, or as many as a limit asks of each; None if that is out of reach.
 
     A limit on risks asks for as many as the risk that it allows is one in.
     """
-    k = ceil(1 / max(goal.highest_risk, 1e-9) - 1e-9)
+    k = ceil(1 / max(goal.highest_risk, 1e-9) - 1e-9) if k is None else k
     if not 1 < k <= state.current.rows:
         return None
     request = replace(build_count_request(goal, plan), k=k, out_of_reach="raise")
@@ -61,6 +65,47 @@ def suppress_by_count(state: CycleState, goal: Goal, plan: CycleRequest) -> Data
     except OutOfReachError:
         return None
     return released
+
+
+def suppress_by_people(
+    state: CycleState, goal: Goal, plan: CycleRequest, people: People
+) -> Dataset | None:
+    """The records with as many alike as it takes until there are people enough among them.
+
+    Between k records (if all are of different people) and k times as many as anybody has. None if
+    that is out of reach.
+    """
+    names = list(goal.among)
+    originals, current = state.select_originals().select(names), state.current.select(names)
+    k = ceil(goal.limit.bound)
+    most = min(k * int(people.records.max()), current.rows)
+    tries = np.linspace(k, most, tuning.MOST_PEOPLE_TRIES)
+    for alike in np.unique(tries.astype(np.int64)).tolist():
+        request = replace(build_count_request(goal, plan), k=alike, out_of_reach="raise")
+        try:
+            hidden, _, _ = suppress_cells(originals, current, request)
+        except OutOfReachError:
+            return None
+        released = replace(state.current, columns={**state.current.columns, **hidden.columns})
+        if state.measure(goal, released).held:
+            return released
+    return None
+
+
+def list_cluster_counts(highest_risk: float, largest: int) -> list[int]:
+    """How many alike each member of a cluster may need, from one who is alone to all alike.
+
+    A cluster of s members with k alike each is found with a chance of 1 - (1 - 1/k)^s.
+
+    >>> list_cluster_counts(1 / 3, 4)
+    [3, 5, 8, 11]
+    """
+    risk = min(max(highest_risk, 1e-9), 1 - 1e-9)
+    counts = {
+        ceil(-1 / expm1(log1p(-risk) / members) - 1e-9)
+        for members in np.linspace(1, largest, tuning.CLUSTER_STARTS).round().astype(int).tolist()
+    }
+    return sorted(counts)
 
 
 def _apply_decisions(state: CycleState, released: Dataset, log: DecisionLog) -> None:

@@ -2,14 +2,15 @@
 
 Methods are tried in the order in which they are named. Recoding makes whole columns coarser, one
 level of one attribute at a time, always the one after which the fewest records are at risk, until
-so few are left that suppression may take care of them (`global_recoding`). What is left then is
-suppressed (`local_protection`). At the end every limit is measured anew, with knowledge from the
-original.
+so few are left that suppression may take care of them (`global_recoding`); where both are allowed,
+other levels are tried as well, and those are taken that lose least together with what is hidden
+(`joint_levels`). What is left then is suppressed (`local_protection`). At the end every limit is
+measured anew, with knowledge from the original.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -37,18 +38,24 @@ from divulge.protection.cycle_request import (
     check_cycle_request,
 )
 from divulge.protection.global_recoding import describe_levels, recode_greedily, recode_to_levels
+from divulge.protection.joint_levels import protect_jointly
 from divulge.protection.limits.per_record import AttackRunner, Goal, build_goals
 from divulge.protection.local_protection import suppress_to_limits
+from divulge.protection.method.attack import attack_method
+from divulge.protection.method.decoys import DecoyWish, add_decoys, check_decoys
 from divulge.protection.refill_resistance import (
     DETERMINED_CHOICES,
     DeterminedChoice,
     PublishedView,
+    select_known,
     withstand_refilling,
+    withstands_refill,
 )
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import Order, Search
 from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.work import Problems, checks
+from divulge.work.secret_key import SecretKey
 
 
 def protect(
@@ -73,6 +80,8 @@ def protect(
     keeps_order: bool = False,
     determined: DeterminedChoice = "keep",
     required: Iterable[str] = (),
+    decoys: float = 0.0,
+    secret: SecretKey | None = None,
 ) -> Protected:
     """Protect records until every limit holds.
 
@@ -104,6 +113,9 @@ def protect(
             they are and hides others, `recode` makes them coarser for all records, and
             `drop_determinants` does not publish the columns that tell them.
         required: columns that must be published, whatever they tell.
+        decoys: further cells that are suppressed at random, for each that had to be (0.25: one
+            for four): those who know the method then cannot exclude values for certain.
+        secret: what decoys are drawn with; derived from the data if not given.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.local_suppression_example()
@@ -130,22 +142,49 @@ def protect(
     )
     problems = Problems(f'protection of "{described.name}"')
     problems.extend("", checks.one_of("determined", determined, DETERMINED_CHOICES))
+    problems.extend("", check_decoys(decoys))
     problems.raise_any()
     if local:
         require_one_record_each(described, "records made coarser one by one are not judged")
     goals = build_goals(described, limits, attacked, links, on, original=original)
+    wish = DecoyWish(decoys, secret)
+    run_jointly = partial(protect_jointly, run_cycle, described, goals, known=original)
     if published is None:
-        return run_cycle(described, goals, plan, known=original)
-    return withstand_refilling(
+        protected = run_jointly(plan)
+        return _measure_again(add_decoys(protected, wish, _build_check(protected, goals)), goals)
+    view = PublishedView(
+        described.attributes(published, "published"), keeps_order, frozenset(required)
+    )
+    protected = withstand_refilling(
         described,
-        partial(run_cycle, described, goals, known=original),
+        run_jointly,
         goals,
         replace(plan, withstands_refill=True),
-        PublishedView(
-            described.attributes(published, "published"), keeps_order, frozenset(required)
-        ),
+        view,
         choice=determined,
     )
+    seen = view.leave_out(protected.dropped)
+    decoyed = add_decoys(protected, wish, partial(withstands_refill, protected, goals, seen))
+    return _measure_again(decoyed, goals)
+
+
+def _build_check(protected: Protected, goals: Sequence[Goal]) -> Callable[[Dataset], bool]:
+    """Whether all limits hold for the same records with other cells hidden."""
+    original = select_known(protected)
+    return lambda released: all(
+        goal.measure_standing(released, original, protected.kept).held for goal in goals
+    )
+
+
+def _measure_again(protected: Protected, goals: Sequence[Goal]) -> Protected:
+    """The protection with what limits say of it now, if decoys were added."""
+    if not protected.decoy_cells:
+        return protected
+    original = select_known(protected)
+    standings = [
+        goal.measure_standing(protected.dataset, original, protected.kept) for goal in goals
+    ]
+    return replace(protected, outcomes=tuple(standing.outcome for standing in standings))
 
 
 def run_cycle(
@@ -205,6 +244,7 @@ def run_cycle(
         outcomes_before=tuple(before),
         levels=dict(state.levels),
         notes=describe_levels(dataset, state.levels),
+        suppression_limit=plan.suppression_limit,
         only_at_risk=_is_confined_to_risky(goals, plan),
         # What was known beside the data cannot be told from them: there is no doing it again.
         again=None if known is not None else lambda other: run_cycle(other, goals, plan),
@@ -212,6 +252,7 @@ def run_cycle(
             dataset, goals, replace(plan, seed=seed, order="random", search="cycle"), known=known
         ),
         known=known,
+        attack_method=attack_method,
     )
 
 

@@ -134,14 +134,14 @@ def describe_levels(dataset: Dataset, levels: Mapping[str, int]) -> tuple[Senten
 
 
 def recode_to_levels(state: CycleState, goals: Sequence[Goal], levels: Mapping[str, int]) -> None:
-    """Climb to levels that were found to be best, and note it."""
-    for name, level in levels.items():
-        for step in range(state.levels.get(name, 0) + 1, level + 1):
-            trial = coarsen_to_levels(state.original, {**state.levels, name: step})
-            before = float(find_at_risk(state, goals, state.current).mean())
-            after = float(find_at_risk(state, goals, trial).mean())
-            state.changes.append(
-                _build_recoding_change(state, trial, name, goals=goals, before=before, after=after)
-            )
-            state.current = trial
-            state.levels[name] = step
+    """Make each attribute as coarse as was found to be best, and note it."""
+    climbed = {n: level for n, level in levels.items() if level > state.levels.get(n, 0)}
+    at_risk = float(find_at_risk(state, goals, state.current).mean()) if climbed else 0.0
+    for name, level in climbed.items():
+        trial = coarsen_to_levels(state.original, {**state.levels, name: level})
+        after = float(find_at_risk(state, goals, trial).mean())
+        state.changes.append(
+            _build_recoding_change(state, trial, name, goals=goals, before=at_risk, after=after)
+        )
+        state.current, at_risk = trial, after
+        state.levels[name] = level

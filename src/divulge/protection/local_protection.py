@@ -28,7 +28,12 @@ from divulge.protection.changes.changes import (
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.cluster_search import ClusterSearch, list_cheapest_masks
-from divulge.protection.count_limits import reach_count_limit, suppress_by_count
+from divulge.protection.count_limits import (
+    list_cluster_counts,
+    reach_count_limit,
+    suppress_by_count,
+    suppress_by_people,
+)
 from divulge.protection.cycle_request import CycleRequest, CycleState, build_cycle_error
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.record_limits import hide_one_cell_each, rank_records, reach_record_limit
@@ -88,10 +93,13 @@ def _reach_cluster_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> N
         found = search.lower_in_order(rows)
     else:
         starts = [rows]
-        counted = suppress_by_count(state, goal, plan)
-        if counted is not None:
-            # A cluster is at least as exposed as each of its records: they need company anyway.
-            starts.append(build_code_matrix(counted, names, absence_apart=apart))
+        # A cluster is at least as exposed as each of its records: they need company anyway, and
+        # where all have what a member of the largest cluster needs, every limit holds.
+        largest = int(np.bincount(search.of_record).max(initial=1))
+        for k in list_cluster_counts(goal.highest_risk, largest):
+            counted = suppress_by_count(state, goal, plan, k=k)
+            if counted is not None:
+                starts.append(build_code_matrix(counted, names, absence_apart=apart))
         found = search.find_rows(starts)
     cells = _list_fresh_cells(names, rows, found)
     if cells:
@@ -129,13 +137,35 @@ def _counts_people(state: CycleState, goal: Goal) -> bool:
 
 
 def _reach_people_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
-    """A limit that counts people: records hide the same, as the count of people allows.
+    """A limit that counts people: whole classes hide the same, or more records look alike.
 
-    Where all records of a person are known, what hides cells is not judged: nothing is hidden, and
-    whom recoding does not help is removed.
+    Whichever hides less. Where all records of a person are known, what hides cells is not judged:
+    nothing is hidden, and whom recoding does not help is removed.
     """
-    if goal.records_known == "one":
-        _reach_class_limit(state, goal, plan)
+    if goal.records_known != "one":
+        return
+    together = replace(state, changes=list(state.changes))
+    _reach_class_limit(together, goal, plan)
+    people = find_people(state.current)
+    counted = None
+    if people is not None and "suppress" in plan.methods and not plan.local:
+        counted = suppress_by_people(state, goal, plan, people)
+    if counted is not None:
+        names = list(goal.among)
+        apart = goal.nulls not in SEMANTICS_OF_ALIKE_NULLS
+        before, by_class, by_count = (
+            build_code_matrix(dataset, names, absence_apart=apart)
+            for dataset in (state.current, together.current, counted)
+        )
+        costs = np.array([float(plan.importance.get(name, 1.0)) for name in names])
+        if not together.measure(goal).held or (
+            float(((by_count == HIDDEN) @ costs).sum())
+            < float(((by_class == HIDDEN) @ costs).sum())
+        ):
+            cells = _list_fresh_cells(names, before, by_count)
+            hide_and_log(state, goal, state.measure(goal), cells)
+            return
+    state.current, state.changes = together.current, together.changes
 
 
 def _reach_class_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from divulge.assessment import Limit
 from divulge.data import Dataset
-from divulge.protection.recode import recode
+from divulge.protection.recode import LevelSearch, recode
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.suppress import suppress
 from divulge.records.risk.frequencies import Nulls
@@ -34,6 +34,12 @@ def _recode_levels(suppression_limit: float) -> Protection:
     return lambda dataset, k, names: recode(dataset, [_limit_k(k, names)], suppression_limit)
 
 
+def _recode_records(search: LevelSearch) -> Protection:
+    return lambda dataset, k, names: recode(
+        dataset, [_limit_k(k, names)], search=search, local=True
+    )
+
+
 def _limit_k(k: int, names: Sequence[str]) -> Limit:
     return Limit("k_anonymity", at_least=k, among=list(names))
 
@@ -45,4 +51,6 @@ METHODS: tuple[MapMethod, ...] = (
     MapMethod("recode (0%)", _recode_levels(0.0), needs_hierarchies=True),
     MapMethod("recode (5%)", _recode_levels(0.05), needs_hierarchies=True),
     MapMethod("recode (free)", _recode_levels(1.0), needs_hierarchies=True),
+    MapMethod("recode (nested)", _recode_records("nested"), needs_hierarchies=True),
+    MapMethod("recode (clusters)", _recode_records("clusters"), needs_hierarchies=True),
 )

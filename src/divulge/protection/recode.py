@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -26,11 +26,11 @@ from divulge.protection.cycle import run_cycle
 from divulge.protection.cycle_request import CycleRequest, CycleState, check_cycle_request
 from divulge.protection.global_recoding import describe_levels
 from divulge.protection.limits.per_record import Goal, build_goals, has_protection_method
-from divulge.protection.recoding.box_bound import bound_by_boxes
 from divulge.protection.recoding.branch_and_bound import find_optimal_levels
+from divulge.protection.recoding.clusters import find_clusters
 from divulge.protection.recoding.evaluation import LevelEvaluator
 from divulge.protection.recoding.lattice import build_lattice
-from divulge.protection.recoding.level_descent import descend_levels
+from divulge.protection.recoding.level_search import search_levels
 from divulge.protection.recoding.limit_tests import (
     RecodingLimits,
     RecordMeasurer,
@@ -39,9 +39,11 @@ from divulge.protection.recoding.limit_tests import (
     list_told_attributes,
     sort_limits,
 )
+from divulge.protection.recoding.local_outcome import choose_better
+from divulge.protection.recoding.local_release import build_local_release
 from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
-from divulge.protection.recoding.ordered_search import search_in_order
-from divulge.protection.recoding.recoded_release import build_recoded_release
+from divulge.protection.recoding.nested import find_nested_levels
+from divulge.protection.recoding.recoded_release import RecodedRelease, build_recoded_release
 from divulge.protection.recoding.scored_search import (
     RecodingUtility,
     choose_cell_utility,
@@ -56,8 +58,9 @@ from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems, checks
 from divulge.work.effort import Effort
+from divulge.work.secret_key import SecretKey
 
-LevelSearch: TypeAlias = Literal["optimal", "climb"]
+LevelSearch: TypeAlias = Literal["optimal", "climb", "nested", "clusters"]
 SEARCHES: tuple[LevelSearch, ...] = get_args(LevelSearch)
 
 
@@ -74,6 +77,7 @@ def recode(
     importance: Mapping[str, float] | None = None,
     suppress: bool = True,
     seconds: float = tuning.LEVEL_SECONDS,
+    seed: int | None = None,
 ) -> Protected:
     """Make attributes coarser until the limits hold, with the least loss that there can be.
 
@@ -87,13 +91,17 @@ def recode(
             smaller the better.
         search: `optimal` finds the best of all combinations of levels, and says in `proved` whether
             that is shown; `climb` makes one attribute after the other coarser, and hides cells of
-            the records that are left.
-        local: whether single records are made coarser, instead of whole columns.
+            the records that are left. Of single records, `nested` (the default) splits classes
+            from the top downwards, and says least to one who knows the scheme; `clusters` loses
+            least, and says more.
+        local: whether single records are made coarser, instead of whole columns; never worse than
+            the best levels for all records.
         is_a: more hierarchies, as in `protect`.
         never: attributes that must not be touched.
         importance: by attribute, how dear it is.
         suppress: whether records may be removed; else recoding alone must do.
         seconds: nominal seconds for lattices too large to be searched to the end.
+        seed: of ties in local recoding; keep it secret. If None, it is derived from the data.
 
     Raises:
         OutOfReachError: if even the coarsest levels do not meet the limits.
@@ -113,6 +121,8 @@ def recode(
         "", find_utility_problems(utility, is_of_levels=not local and search != "climb")
     )
     problems.extend("", checks.one_of("search", search, SEARCHES))
+    if search in ("nested", "clusters") and not local:
+        problems.add("search", f'"{search}" recodes single records: give local=True.')
     problems.raise_any()
     methods: tuple[Any, ...] = ("recode", "suppress") if suppress else ("recode",)
     plan = check_cycle_request(
@@ -132,11 +142,18 @@ def recode(
     models = [limit for limit in limits if _is_model(limit)]
     others = [limit for limit in limits if not _is_model(limit)]
     goals = build_goals(described, others) if others or not models else []
-    if local or search == "climb" or _hides_cells(described, goals):
-        return run_cycle(described, goals, plan)
     request = RecodingRequest(
-        goals=tuple(goals), models=tuple(models), plan=plan, utility=utility, seconds=seconds
+        goals=tuple(goals),
+        models=tuple(models),
+        plan=replace(plan, seed=seed),
+        utility=utility,
+        seconds=seconds,
+        search=search,
     )
+    if search == "climb" or _hides_cells(described, goals):
+        return run_cycle(described, goals, plan)
+    if local:
+        return _recode_records(described, request)
     return recode_to_limits(described, request)
 
 
@@ -161,6 +178,7 @@ class RecodingRequest:
     plan: CycleRequest
     utility: RecodingUtility
     seconds: float
+    search: LevelSearch = "optimal"
 
     @property
     def rule(self) -> str:
@@ -179,31 +197,112 @@ class RecodingRequest:
 
 def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
     """The best levels, the records at these levels, and everything measured anew."""
-    evaluator, measurer = build_evaluator(dataset, request)
-    levels, proof = _search_levels(evaluator, measurer, request)
+    evaluator, limits = build_evaluator(dataset, request)
+    measurer = RecordMeasurer(dataset=dataset, names=evaluator.lattice.names, limits=limits)
+    if is_scored(request.utility):
+        effort = Effort(request.seconds)
+        levels, proof = search_by_score(evaluator, measurer, request.utility, effort)
+    else:
+        levels, proof = search_levels(evaluator, measurer, request.seconds)
     if levels is None:
         raise _build_error(dataset, evaluator, request)
-    return _build_protected(dataset, evaluator, levels, proof, request=request)
+    protected = _release_levels(dataset, evaluator, levels, proof, request=request)
+    # Other data have other best levels: who knows the algorithm searches for them again.
+    return replace(protected, again=lambda other: recode_to_limits(other, request))
 
 
 def recode_at_levels(
     dataset: Dataset, request: RecodingRequest, levels: Mapping[str, int]
 ) -> Protected:
     """The records at levels that somebody chose, without those that limits then remove."""
-    evaluator, measurer = build_evaluator(dataset, request)
-    chosen = tuple(levels.get(name, 0) for name in evaluator.lattice.names)
+    evaluator, limits = build_evaluator(dataset, request)
+    lattice = evaluator.lattice
+    measurer = RecordMeasurer(dataset=dataset, names=lattice.names, limits=limits)
+    chosen = tuple(levels.get(name, 0) for name in lattice.names)
     judged = judge_in_full(evaluator, measurer, evaluator.evaluate(chosen))
     if judged is None:
         raise _build_error(dataset, evaluator, request)
-    proof = SearchProof(combinations=evaluator.lattice.combinations, checked=1, is_chosen=True)
-    protected = _build_protected(dataset, evaluator, judged, proof, request=request)
+    proof = SearchProof(combinations=lattice.combinations, checked=1, is_chosen=True)
+    protected = _release_levels(dataset, evaluator, judged, proof, request=request)
     return replace(protected, again=lambda other: recode_at_levels(other, request, levels))
+
+
+def _release_levels(
+    dataset: Dataset,
+    evaluator: LevelEvaluator,
+    levels: RecodedLevels,
+    proof: SearchProof,
+    *,
+    request: RecodingRequest,
+) -> Protected:
+    release = build_recoded_release(
+        dataset,
+        evaluator,
+        levels.outcome,
+        levels.removed,
+        rule=request.rule,
+        chosen_by="person" if proof.is_chosen else "loss" if proof.score is None else "score",
+    )
+    protected = _build_protected(dataset, evaluator, release, request=request)
+    return replace(
+        protected,
+        notes=(
+            *describe_levels(dataset, release.levels),
+            *_describe_search(dataset, evaluator, levels, proof),
+        ),
+        proved=proof.is_complete,
+        proof=proof,
+    )
+
+
+def _recode_records(dataset: Dataset, request: RecodingRequest) -> Protected:
+    """Single records made coarser, or all alike if that loses no more."""
+    evaluator, limits = build_evaluator(dataset, request)
+    lattice = evaluator.lattice
+    if not limits.are_counted or any(test.among != lattice.names for test in evaluator.tests):
+        return run_cycle(dataset, request.goals, request.plan)
+    seed = request.plan.seed
+    if seed is None:
+        seed = SecretKey.from_text(dataset.fingerprint).derive_seed("recoding")
+    is_small = lattice.combinations <= tuning.MOST_LEVEL_COMBINATIONS
+    everywhere = find_optimal_levels(evaluator).best if is_small else None
+    if request.search == "clusters":
+        local = find_clusters(lattice, evaluator.tests, seed=seed)
+    else:
+        local = find_nested_levels(lattice, evaluator.tests, seed=seed)
+    outcome = choose_better(evaluator, local, everywhere)
+    if outcome is None:
+        raise _build_error(dataset, evaluator, request)
+    released, changes = build_local_release(
+        dataset, lattice, outcome, tests=evaluator.tests, rule=request.rule
+    )
+    release = RecodedRelease(dataset=released, changes=tuple(changes), levels={})
+    protected = _build_protected(dataset, evaluator, release, request=request)
+    values = {
+        "removed": outcome.removed_records,
+        "total": dataset.rows,
+        "subjects": dataset.subjects,
+        "most": evaluator.most_removed,
+        "classes": outcome.classes,
+        "loss": outcome.loss,
+        "everywhere": inf if everywhere is None else everywhere.loss,
+    }
+    key = "clusters" if request.search == "clusters" else "nested"
+    return replace(
+        protected,
+        notes=(
+            Sentence("divulge.protection", f"recoding.{key}", values),
+            Sentence("divulge.protection", "recoding.removed", values),
+        ),
+        proof=SearchProof(combinations=lattice.combinations, checked=0),
+        again=lambda other: _recode_records(other, request),
+    )
 
 
 def build_evaluator(
     dataset: Dataset, request: RecodingRequest
-) -> tuple[LevelEvaluator, RecordMeasurer]:
-    """What judges levels: by classes of units, and by the records."""
+) -> tuple[LevelEvaluator, RecodingLimits]:
+    """What judges levels by classes of units, and all limits by how they are judged."""
     limits = sort_limits(dataset, request.goals, request.models)
     names = request.list_names(dataset)
     _check_sensitive(dataset, limits, names)
@@ -221,8 +320,7 @@ def build_evaluator(
         tests=build_class_tests(dataset, lattice, limits),
         most_removed=floor(share * dataset.rows + 1e-9),
     )
-    measurer = RecordMeasurer(dataset=dataset, names=lattice.names, limits=limits)
-    return evaluator, measurer
+    return evaluator, limits
 
 
 def _check_sensitive(dataset: Dataset, limits: RecodingLimits, names: Sequence[str]) -> None:
@@ -231,57 +329,6 @@ def _check_sensitive(dataset: Dataset, limits: RecodingLimits, names: Sequence[s
         quoted = ", ".join(f'"{name}"' for name in both)
         message = f"{quoted} cannot be sensitive and recoded at once; leave it out of one of them."
         raise InvalidInput(f'recoding of "{dataset.name}"', [Problem("limits", message)])
-
-
-def _search_levels(
-    evaluator: LevelEvaluator, measurer: RecordMeasurer, request: RecodingRequest
-) -> tuple[RecodedLevels | None, SearchProof]:
-    """The best levels that meet every limit, and what is proven of them."""
-    limits, lattice, utility = measurer.limits, evaluator.lattice, request.utility
-    if is_scored(utility):
-        return search_by_score(evaluator, measurer, utility, Effort(request.seconds))
-    if lattice.combinations > tuning.MOST_LEVEL_COMBINATIONS:
-        return _search_large_lattice(evaluator, measurer, request)
-    if limits.are_counted:
-        result = find_optimal_levels(evaluator)
-        if result.best is None:
-            return None, result.proof
-        return judge_in_full(evaluator, measurer, result.best), result.proof
-    ordered = search_in_order(evaluator, measurer, tuning.MOST_JUDGED_LEVELS)
-    is_proved = ordered.proof.is_complete and limits.are_of_classes
-    return ordered.best, replace(ordered.proof, is_complete=is_proved)
-
-
-def _search_large_lattice(
-    evaluator: LevelEvaluator, measurer: RecordMeasurer, request: RecodingRequest
-) -> tuple[RecodedLevels | None, SearchProof]:
-    accepted: dict[tuple[int, ...], RecodedLevels] = {}
-
-    def accept(levels: tuple[int, ...]) -> bool:
-        if measurer.limits.are_counted:
-            return True
-        judged = judge_in_full(evaluator, measurer, evaluator.evaluate(levels))
-        if judged is not None:
-            accepted[levels] = judged
-        return judged is not None
-
-    effort = Effort(request.seconds)
-    descent = descend_levels(evaluator, effort.share(tuning.DESCENT_SHARE), accept)
-    bound = bound_by_boxes(evaluator, descent.loss, effort)
-    levels = descent.levels
-    if bound.best is not None and accept(bound.best.levels):
-        levels = bound.best.levels
-    proof = SearchProof(
-        combinations=evaluator.lattice.combinations,
-        checked=descent.measured + bound.boxes,
-        lower_bound=bound.value,
-        is_complete=bound.is_closed and measurer.limits.are_counted,
-    )
-    if levels is None:
-        return None, proof
-    if levels in accepted:
-        return accepted[levels], proof
-    return judge_in_full(evaluator, measurer, evaluator.evaluate(levels)), proof
 
 
 def _build_error(
@@ -313,24 +360,16 @@ def _build_error(
 def _build_protected(
     dataset: Dataset,
     evaluator: LevelEvaluator,
-    levels: RecodedLevels,
-    proof: SearchProof,
+    release: RecodedRelease,
     *,
     request: RecodingRequest,
 ) -> Protected:
-    release = build_recoded_release(
-        dataset,
-        evaluator,
-        levels.outcome,
-        levels.removed,
-        rule=request.rule,
-        chosen_by="person" if proof.is_chosen else "loss" if proof.score is None else "score",
-    )
-    kept = np.setdiff1d(np.arange(dataset.rows), levels.removed)
+    """What was released, with every limit measured on it anew."""
+    log = DecisionLog(dataset.name, release.changes, dataset)
     state = CycleState(
         original=dataset,
         current=release.dataset,
-        alive=kept,
+        alive=np.setdiff1d(np.arange(dataset.rows), log.removed_records),
         changes=[],
         levels=dict(release.levels),
     )
@@ -344,15 +383,15 @@ def _build_protected(
         original=dataset, current=dataset, alive=np.arange(dataset.rows), changes=[], levels={}
     )
     count_goals = [goal for goal in request.goals if goal.is_count_limit]
-    limits = (*(goal.limit for goal in request.goals), *request.models)
     return Protected(
         original=dataset,
         dataset=release.dataset,
-        decisions=DecisionLog(dataset.name, release.changes, dataset),
+        decisions=log,
         nulls=count_goals[0].nulls if count_goals else DEFAULT_NULLS,
-        limits=limits,
+        limits=(*(goal.limit for goal in request.goals), *request.models),
         among=evaluator.lattice.names,
         rule=request.rule,
+        seed=request.plan.seed,
         k=ceil(max((goal.limit.bound for goal in count_goals), default=2)),
         outcomes=(
             *(standing.outcome for standing in standings),
@@ -363,14 +402,7 @@ def _build_protected(
             *(_judge_outcome(limit, dataset) for limit in request.models),
         ),
         levels=release.levels,
-        notes=(
-            *describe_levels(dataset, release.levels),
-            *_describe_search(dataset, evaluator, levels, proof),
-        ),
-        proved=proof.is_complete,
-        proof=proof,
-        # Other data have other best levels: who knows the algorithm searches for them again.
-        again=lambda other: recode_to_limits(other, request),
+        suppression_limit=request.plan.suppression_limit,
     )
 
 

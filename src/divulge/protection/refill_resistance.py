@@ -203,9 +203,7 @@ def _find_restored(protected: Protected, published: PublishedView) -> dict[str, 
     """Attributes that were made coarser though other columns tell the finer values of many."""
     if not protected.levels:
         return {}
-    found = refill_released(
-        protected.dataset, _select_original(protected), protected.among, published
-    )
+    found = refill_released(protected.dataset, select_known(protected), protected.among, published)
     completion = None if found is None else found.verified_completion
     if found is None or completion is None:
         return {}
@@ -329,7 +327,7 @@ def _try_cycle(cycle: Cycle, plan: CycleRequest) -> Protected | None:
 
 def _has_secrets(protected: Protected) -> bool:
     """Whether something was hidden or made coarser."""
-    return has_secret_cells(protected.dataset, _select_original(protected))
+    return has_secret_cells(protected.dataset, select_known(protected))
 
 
 def _find_determined(
@@ -366,7 +364,7 @@ def _remove_refilled(
 
 def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: PublishedView) -> Bools:
     """Who is at risk with or without refilling."""
-    released, original = protected.dataset, _select_original(protected)
+    released, original = protected.dataset, select_known(protected)
     at_risk = np.zeros(released.rows, np.bool_)
     for goal in goals:
         at_risk |= goal.measure_standing(released, original, protected.kept).at_risk
@@ -387,7 +385,14 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
     return at_risk
 
 
-def _select_original(protected: Protected) -> Dataset:
+def withstands_refill(
+    protected: Protected, goals: Sequence[Goal], published: PublishedView, released: Dataset
+) -> bool:
+    """Whether nobody is at risk, with or without refilling, if other cells are hidden."""
+    return not _find_at_risk(replace(protected, dataset=released), goals, published).any()
+
+
+def select_known(protected: Protected) -> Dataset:
     """The records that are released, as an adversary knows them."""
     original = protected.original if protected.known is None else protected.known
     return select_records(original, protected.kept) if protected.removed else original
@@ -413,6 +418,6 @@ def _remove_records(protected: Protected, goals: Sequence[Goal], at_risk: Bools)
     )
     dataset = drop_records(protected.dataset, removed)
     reduced = replace(protected, dataset=dataset, decisions=log)
-    original = _select_original(reduced)
+    original = select_known(reduced)
     outcomes = [goal.measure_standing(dataset, original, reduced.kept).outcome for goal in goals]
     return replace(reduced, outcomes=tuple(outcomes))

@@ -49,7 +49,8 @@ def risk_utility_map(
     """Protect in every way and for every k, and compare what is left of risk and of the data.
 
     Suppression under three ways of counting; where attributes have hierarchies, the best levels
-    with no, few or any records removed, and every combination of levels, or a sample of them.
+    with no, few or any records removed, coarser values record by record, and every combination of
+    levels, or a sample of them.
 
     Args:
         dataset: the records, with hierarchies in their dictionary or in `is_a`.

@@ -42,6 +42,11 @@ LEVEL_SECONDS = 2.0
 """Nominal seconds for levels of larger lattices: better levels against time; both public files of
 the benchmark end at the best that is known before it (`benchmarks/recoding.py`)."""
 
+PROOF_SECONDS = 60.0
+"""Nominal seconds in which a lattice is searched to the end; else the best found is told with a
+bound. Limits that do not prune (t-closeness with removals) may need more on large files. Chosen by
+hand; no benchmark isolates it."""
+
 DESCENT_SHARE = 0.7
 """Share of that effort for better levels; the rest is for a better bound. Chosen by hand;
 `benchmarks/recoding.py` shows both."""
@@ -63,9 +68,21 @@ MOST_MAPPED_LEVELS = 500
 """Combinations of levels on a risk-utility map, each at every k: a fuller picture against time and
 a chart that can still be drawn. Chosen by hand; no benchmark isolates it."""
 
-MAX_PROTECTED_TRIALS = 20
-"""Combinations of levels for which it is found out what suppression then costs, the least loss
-first: a cycle each, against a proof that is given up. Chosen by hand; no benchmark isolates it."""
+MOST_JOINT_TRIALS = 12
+"""Combinations of levels for which it is found out what suppression then costs: a cycle each,
+against levels that lose less. Chosen by hand; `benchmarks/recoding.py` shows what they save."""
+
+JOINT_ROWS = 500_000
+"""Records that these cycles look at together: of many records, fewer combinations are tried. Chosen
+by hand; no benchmark isolates it."""
+
+LEAST_JOINT_GAIN = 1e-9
+"""What another combination of levels must lose less to be taken: more than sums of floating numbers
+differ by."""
+
+HIDDEN_CELL_ESTIMATES = (0.5, 1.0, 2.0, 4.0)
+"""Hidden cells that a record at risk is expected to need when levels are ranked, each with a search
+of its own. On Adult it is 1.1 to 1.6. Chosen by hand; no benchmark isolates it."""
 
 MOST_CONTINGENCY_PAIRS = 60
 """Pairs of attributes whose joint distribution is compared, one pass over the records each. Chosen
@@ -169,6 +186,26 @@ REFILL_ORDER_SHARE = 0.05
 """Share of rows in which an order must fail once the rows of one column are moved: an order that
 chance keeps as well says nothing. Chosen by hand; no benchmark isolates it."""
 
+REFILL_RANGE_LOWER_BOUND = 0.98
+"""What the lower end of the share of right predictions must reach for ranges of a number: a coarser
+form of the same thing has next to no exceptions. Lower, and what is merely usual is taken for known
+(EU-SILC: who has a pension is retired in 96%, and 1.6% of the records would be removed for it)."""
+
+REFILL_SUM_ROWS = 20
+"""Rows beyond the number of columns that fix the coefficients of a sum of several columns; it is
+tried on at least as many others. Chosen by hand; `benchmarks/refill.py` shows the time."""
+
+REFILL_SUM_PARTS = 3
+"""Columns of a sum at the least that is found by least squares: two have a form of their own."""
+
+REFILL_SUM_TOLERANCE = 1e-6
+"""By how much coefficients may miss nothing or a whole number: more than least squares leave, less
+than any coefficient that is meant. Chosen by hand."""
+
+REFILL_SUM_TRIES = 6
+"""Choices of such rows that are tried, so that one of them may be without exceptions. Chosen by
+hand; no benchmark isolates it."""
+
 REFILL_PAIR_COLUMNS = 60
 """Columns up to which all pairs are looked at, 1,770 of sixty; beyond, a fixed choice of sixty.
 `benchmarks/refill.py` shows the time."""
@@ -210,6 +247,11 @@ and strata are, incomes and numbers of households are not. Lower, and no attribu
 coarser that an income tells; higher, and long classifications are taken for meaningless. Chosen by
 hand; no benchmark isolates it."""
 
+METHOD_CANDIDATES = 16
+"""Originals that are protected again, whenever something was protected, to tell exactly what the
+method gives away; each takes tens of milliseconds. Beyond, counts tell it; `audit` replays more.
+Chosen by hand; no benchmark isolates it."""
+
 # Withstanding refilling (`refill_resistance.py`).
 LEAST_DETERMINED_SHARE = 0.25
 """The share of records whose value a relation must tell for an attribute not to be hidden any more.
@@ -228,6 +270,11 @@ no benchmark isolates it."""
 MOST_TRIED_MEMBERS = 4
 """Members of a cluster, those at the highest risk first, of whom the cheapest move is looked for.
 Chosen by hand; no benchmark isolates it."""
+
+CLUSTER_STARTS = 4
+"""Numbers of records alike from which the search for linked records begins, from what somebody
+alone needs to what the largest cluster needs: fewer cells against a suppression each. Chosen by
+hand; no benchmark isolates it."""
 
 MOST_CLUSTER_MASKS = 64
 """Sets of attributes that a member of a cluster may hide, the smallest first. Chosen by hand; no
@@ -248,3 +295,62 @@ isolates it."""
 MOST_CLUSTER_WORK = 20_000_000_000
 """Cells that are compared to find the cheapest move of each cluster at risk; beyond that,
 clusters are lowered a cell at a time. Chosen by hand; no benchmark isolates it."""
+
+# Local recoding (`recoding/`).
+SPLITS_PER_STEP = 4_096
+"""Classes that are split between two looks at whether the run was stopped: some milliseconds.
+`benchmarks/recoding_local.py` shows the time of all."""
+
+JOIN_TABLE_ENTRIES = 30_000_000
+"""Pairs of a node and a leaf whose common ancestor is kept in tables, eight bytes each; attributes
+that are wider climb instead, which takes several times as long. Chosen by hand; no benchmark
+isolates it."""
+
+PRICE_OF_NOTHING_COMMON = 1e9
+"""What it costs to show values alike that have no common ancestor: more than all records at their
+tops, so that nobody does. Part of the method, not tuned."""
+
+NEIGHBOURS = 24
+"""Near units that are kept of each unit: better classes against time and memory, both of which grow
+with it (`benchmarks/recoding_local.py`)."""
+
+NEIGHBOUR_SORTS = 8
+"""Random orders in which units are compared with those that follow them. From a trial on public
+data, where the neighbours were within .2% of the true ones (`benchmarks/recoding_local.py`)."""
+
+NEIGHBOUR_WINDOW = 15
+"""Units that follow one in such an order and are compared with it. From the same trial."""
+
+NEIGHBOUR_ROUNDS = 2
+"""Times that units are compared with the neighbours of their neighbours. From the same trial."""
+
+NEAREST_CLASSES = 4
+"""Classes with whose units a unit may change places. From the same trial."""
+
+CLUSTER_PASSES = 6
+"""Times that every unit is asked for its best move. From the same trial."""
+
+LEAST_PASS_GAIN = 2e-5
+"""What a pass must save for another one to follow, as a share of everything at its top. From the
+same trial."""
+
+UNITS_PER_STEP = 4_096
+"""Units that are looked at between two looks at whether the run was stopped: a tenth of a second.
+`benchmarks/recoding_local.py` shows the time of all."""
+
+NEIGHBOUR_COST = Cost("neighbours", per_call=0.0, per_step=3e-6)
+"""What it takes to find the neighbours of a unit, by attribute (`benchmarks/recoding_local.py`)."""
+
+CLUSTER_COST = Cost("clusters", per_call=0.0, per_step=3e-6)
+"""What the best move of a unit takes, by attribute (`benchmarks/recoding_local.py`)."""
+
+MOST_BOUNDED_UNITS = 20_000
+"""Units up to which all pairs are compared for a lower bound on local recoding, some seconds for
+this many (`benchmarks/recoding_local.py`)."""
+
+UNITS_PER_BOUND_STEP = 256
+"""Units that are compared with all others between two looks at whether the run was stopped."""
+
+MOST_PEOPLE_TRIES = 12
+"""Numbers of records that are made alike, one after another, until enough people are among them:
+fewer cells against time. Chosen by hand; no benchmark isolates it."""

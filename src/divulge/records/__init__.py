@@ -11,6 +11,7 @@ from divulge.records.risk.individual import individual_risk, reidentification_ri
 from divulge.records.risk.k_anonymity import anonymity_of_each, k_anonymity
 from divulge.records.risk.l_diversity import (
     beta_likeness,
+    delta_disclosure,
     distinct_l_diversity,
     entropy_l_diversity,
     recursive_l_diversity,
@@ -54,6 +55,7 @@ __all__ = [
     "beta_likeness",
     "candidates",
     "cluster_risk",
+    "delta_disclosure",
     "delta_presence",
     "disclosure_risk",
     "distance_linkage",

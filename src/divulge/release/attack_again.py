@@ -1,6 +1,7 @@
 """What would go out, attacked again: as it is, with hidden cells refilled, knowing the original.
 
-A limit holds only if it holds in every one of these ways.
+And together with what an earlier protection showed. A limit holds only if it holds in every one of
+these ways.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from divulge.assessment import Adversary, Outcome, Sentence, find_attack
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.protection import Protected
+from divulge.protection.changes.changes import select_records
 from divulge.protection.refill.result import Refill
 from divulge.protection.refill_resistance import PublishedView, refill_released
 from divulge.release.check import check_data, run_knowing_original
@@ -21,6 +23,11 @@ from divulge.release.protected_release import Part
 from divulge.release.publication import Publication, Reservation, plan_publications
 from divulge.release.release import Release
 from divulge.release.verdict import Verdict
+from divulge.work.arrays import Ints
+
+AFTER_REFILLING, AFTER_COMPARING = "after_refilling", "after_comparing"
+WORSE_SENTENCES = (AFTER_REFILLING, AFTER_COMPARING)
+"""Sentences that say to whom a limit does not hold that holds for others."""
 
 
 def attack_again(
@@ -29,13 +36,17 @@ def attack_again(
     originals: Mapping[str, Dataset],
     *,
     known_originals: Mapping[str, Dataset],
+    full_originals: Mapping[str, Dataset],
     adversaries: Sequence[Adversary],
     before: Verdict,
     parts: Mapping[str, Part],
+    earlier: Mapping[str, tuple[Dataset, Ints]],
 ) -> Verdict:
     """The verdict on what would go out, as it is and refilled; tables are of the original records.
 
-    A limit holds if it holds both before and after hidden cells were refilled.
+    A limit holds if it holds both before and after hidden cells were refilled, and also with the
+    datasets as somebody sees them who has an `earlier` protection too (with the places of their
+    records in the source).
     """
     publications = _leave_out_telling(release, parts)
     judge = partial(
@@ -52,6 +63,13 @@ def attack_again(
     refills = _refill_datasets(publications, current, known_originals, parts)
     reservations = tuple(_find_telling_tables(release, parts, refills))
     verdict = replace(verdict, telling_tables=reservations)
+    if earlier:
+        both = {name: dataset for name, (dataset, _) in earlier.items()}
+        known = {
+            name: select_records(full_originals[name], rows) for name, (_, rows) in earlier.items()
+        }
+        again = judge({**current, **both}, originals={**known_originals, **known})
+        verdict = _judge_both(verdict, again, AFTER_COMPARING)
     if not refills:
         return verdict
     filled = {
@@ -61,11 +79,7 @@ def attack_again(
         for name, found in refills.items()
     }
     again = judge({**current, **filled})
-    outcomes = [
-        _choose_worse(first, second)
-        for first, second in zip(verdict.outcomes, again.outcomes, strict=True)
-    ]
-    return replace(verdict, outcomes=tuple(outcomes), refills=refills)
+    return replace(_judge_both(verdict, again, AFTER_REFILLING), refills=refills)
 
 
 def _leave_out_telling(release: Release, parts: Mapping[str, Part]) -> dict[str, Publication]:
@@ -119,11 +133,17 @@ def _find_telling_tables(
             yield Reservation("not judged", sentence)
 
 
-def _choose_worse(first: Outcome, second: Outcome) -> Outcome:
-    """The outcome after refilling, where a limit holds only before it."""
+def _judge_both(verdict: Verdict, again: Verdict, key: str) -> Verdict:
+    """The verdict with the worse of two outcomes of each limit; `key` says what makes it worse."""
+    pairs = zip(verdict.outcomes, again.outcomes, strict=True)
+    return replace(verdict, outcomes=tuple(_choose_worse(*pair, key) for pair in pairs))
+
+
+def _choose_worse(first: Outcome, second: Outcome, key: str) -> Outcome:
+    """The outcome after refilling or comparing, where a limit holds only before it."""
     if first.status != "pass" or second.status == "pass":
         return first
-    sentence = Sentence("divulge.release", "after_refilling")
+    sentence = Sentence("divulge.release", key)
     said, *more = second.sentences
     return replace(second, sentences=(said, sentence, *more))
 

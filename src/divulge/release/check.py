@@ -31,6 +31,7 @@ from divulge.release.publication import (
     has_several_records,
     list_undisclosed_datasets,
     plan_publications,
+    read_kept_order,
     read_linked_limit,
     read_linked_people,
     select_attackable,
@@ -83,7 +84,7 @@ def check_data(
     linked = find_linked_people(publications, datasets)
     with work.step("Attacking", len(chosen)) as step:
         for named in chosen:
-            adversary = read_linked_people(named, linked)
+            adversary = read_kept_order(read_linked_people(named, linked), publications)
             attack = find_attack(adversary)
             untold = explain_linked_secret(adversary, linked)
             if untold is not None:

@@ -41,7 +41,7 @@ def order_outcomes(verdict: Verdict) -> list[Outcome]:
 def as_html(verdict: Verdict) -> str:
     """The same for a notebook."""
     verdict_in_words = [_say(f"status.{verdict.status}"), *map(str, verdict.sentences)]
-    limits = [" ".join(map(str, outcome.sentences)) for outcome in verdict.outcomes]
+    limits = [" ".join(map(str, outcome.sentences)) for outcome in order_outcomes(verdict)]
     table = html.render_table(_read_head(), list_rows(verdict)) if verdict.assessments else ""
     return html.render_paragraphs(verdict_in_words) + table + html.render_paragraphs(limits)
 

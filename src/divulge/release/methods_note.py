@@ -80,6 +80,8 @@ def _describe_part(part: Part, dataset: Dataset, file: str) -> Iterator[str]:
         names = [name for name in marked if name in suppressed]
         if names:
             yield _say(f"suppressed.{kind}", names=names, mark=mark)
+    if part.decoys:
+        yield _say("decoys")
     if part.removed:
         yield _say("removed_records")
 

@@ -17,6 +17,7 @@ from divulge.assessment import find_attack
 from divulge.data.faithful_writer import write_faithfully
 from divulge.data.formats.postgres import is_address
 from divulge.protection import DecisionLog, Protected
+from divulge.release.earlier_protection import write_published
 from divulge.release.methods_note import build_methods_note
 from divulge.release.release import DatasetPlan, Release
 from divulge.release.release_secret import write_secret
@@ -161,6 +162,15 @@ def _write_internal(result: ProtectedRelease, folder: Path, values: bool) -> Non
     text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     filesystem.write_text(folder / RESULT, text + "\n")
     write_secret(result.secret, folder)
+    if result.status == "pass":
+        write_published(
+            folder,
+            result.secret,
+            sources=result.kept_sources,
+            released=result.after.datasets,
+            publications=result.publications,
+            tables=result.tables,
+        )
 
 
 def _encode_dataset_summary(result: ProtectedRelease) -> bytes:

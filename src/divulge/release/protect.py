@@ -15,12 +15,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from divulge import protection, work
 from divulge.assessment import (
     Adversary,
     Assessment,
     Limit,
     LimitedAdversary,
+    Outcome,
     ProtectionPlan,
     Sentence,
     attacks,
@@ -31,8 +34,19 @@ from divulge.data.missing_kinds import list_merged_names, merge_missing_kinds
 from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import has_protection_method
-from divulge.release.attack_again import attack_again, judge_knowing_original, view_published
+from divulge.release.attack_again import (
+    WORSE_SENTENCES,
+    attack_again,
+    judge_knowing_original,
+    view_published,
+)
 from divulge.release.check import check_data, run_on_hidden, take_held
+from divulge.release.earlier_protection import (
+    EarlierProtection,
+    combine_with_earlier,
+    list_incomparable,
+    read_earlier,
+)
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.publication import (
@@ -41,6 +55,7 @@ from divulge.release.publication import (
     has_several_records,
     list_undisclosed_datasets,
     plan_publications,
+    read_kept_order,
     read_linked_limit,
     read_linked_people,
 )
@@ -66,14 +81,15 @@ def protect_release(
     """Protect a release and, if a folder is given, write what may go out, and what `also` does.
 
     Random choices are those of the protection that is already in the folder, or in the folder of
-    the one that it `revises`: others would allow the two to be compared.
+    the one that it `revises`: others would allow the two to be compared. What that one published is
+    taken for known.
     """
     from divulge.release.output_files import build_output_folder, write_protected_release
 
     if out is None:
-        return _protect_datasets(release, _find_secret(out, revises))
+        return _protect_datasets(release, _find_secret(out, revises), _read_earlier(revises))
     with build_output_folder(release, out, overwrite).held() as place:
-        result = _protect_datasets(release, _find_secret(out, revises))
+        result = _protect_datasets(release, _find_secret(out, revises), _read_earlier(revises))
         write_protected_release(result, place, values, also)
     return result
 
@@ -88,7 +104,19 @@ def _find_secret(out: Path | str | None, revises: Path | str | None) -> SecretKe
     return SecretKey() if earlier is None else earlier
 
 
-def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
+def _read_earlier(revises: Path | str | None) -> EarlierProtection | None:
+    """What the protection that this one revises has published."""
+    from divulge.release.output_files import INTERNAL, RELEASE
+
+    if revises is None:
+        return None
+    was_published = (Path(revises) / RELEASE).exists()
+    return read_earlier(Path(revises) / INTERNAL, was_published=was_published)
+
+
+def _protect_datasets(
+    release: Release, secret: SecretKey, earlier: EarlierProtection | None
+) -> ProtectedRelease:
     """Protect every dataset and attack everything again."""
     release = _seed_draws(release, secret)
     sources = {name: plan.read() for name, plan in release.datasets.items()}
@@ -102,7 +130,9 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
         settings = settings.model_copy(update={"seed": secret.derive_seed("protection")})
     parts: dict[str, Part] = {}
     current = dict(originals)
+    kept = {name: np.arange(dataset.rows) for name, dataset in originals.items()}
     known_originals = {name: _find_known_original(release, name, originals) for name in originals}
+    full_originals = dict(known_originals)
     before = check_data(release, originals, originals=known_originals)
     if any(publication.unlisted for publication in before.publications.values()):
         # Nothing could go out, whatever is done to it: what protection costs is not spent.
@@ -128,20 +158,29 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
                 sources=originals,
                 before=before,
                 settings=settings,
+                secret=SecretKey(secret.derive_key(f"decoys of {name}")),
             ):
                 parts[_find_free_label(name, parts)] = part
                 current[name] = part.dataset
                 known_originals[name] = select_records(known_originals[name], part.kept)
+                kept[name] = kept[name][part.kept]
             step.advance()
     after = attack_again(
         release,
         current,
         originals,
         known_originals=known_originals,
+        full_originals=full_originals,
         adversaries=adversaries,
         before=before,
         parts=parts,
+        earlier={}
+        if earlier is None
+        else combine_with_earlier(earlier, current, originals, kept, secret),
     )
+    if earlier is not None:
+        apart = tuple(list_incomparable(earlier, after.publications, tables))
+        after = replace(after, comparisons=apart)
     _refuse_unreachable(release, after, current, known_originals, adversaries=adversaries)
     return ProtectedRelease(
         release=release,
@@ -149,6 +188,7 @@ def _protect_datasets(release: Release, secret: SecretKey) -> ProtectedRelease:
         after=after,
         parts=parts,
         tables=tables,
+        kept_sources={name: select_records(originals[name], kept[name]) for name in kept},
         secret=secret,
         merged=merged,
         guard_formulas=settings.guard_formulas,
@@ -224,6 +264,7 @@ def _protect_dataset(
     sources: Mapping[str, Dataset],
     before: Verdict,
     settings: ProtectionTable,
+    secret: SecretKey,
 ) -> Iterator[Part]:
     """What is done to a dataset, one after the other, for what its limits ask."""
     compared_with = {other for limit in release.limits for other in limit.others.values()}
@@ -245,7 +286,7 @@ def _protect_dataset(
     attack_runners: dict[str | None, tuple[AttackRunner, Sequence[str]]] = {}
     by_attack: dict[str, list[LimitedAdversary]] = {}
     for named in release.adversaries:
-        adversary = read_linked_people(named, linked)
+        adversary = read_kept_order(read_linked_people(named, linked), plan_publications(release))
         theirs = [
             limit
             for limit in release.limits
@@ -282,6 +323,8 @@ def _protect_dataset(
             keeps_order=view is not None and view.ordered,
             determined=settings.determined,
             required=() if view is None else view.required,
+            decoys=settings.decoys,
+            secret=secret,
         )
         yield part
         current_version = part.dataset
@@ -351,13 +394,19 @@ def _refuse_unreachable(
     failing = [outcome for outcome in after.outcomes if outcome.status == "fail"]
     lines = []
     for adversary in adversaries:
-        theirs = [o.in_short for o in failing if is_of_adversary(o, adversary.name)]
+        theirs = [_say_why(o) for o in failing if is_of_adversary(o, adversary.name)]
         if theirs:
             lines.append(f"{' '.join(theirs)} {find_attack(adversary).advice(adversary)}")
-    lines += [o.in_short for o in failing if not o.limit.of_assessment]
+    lines += [_say_why(o) for o in failing if not o.limit.of_assessment]
     lines += judge_knowing_original(release, current, known_originals)
     if lines:
         raise OutOfReachError(
             f"{release.path.name} cannot be protected as it is; nothing was written:\n  "
             + "\n  ".join(lines)
         )
+
+
+def _say_why(outcome: Outcome) -> str:
+    """What was found, and what the adversary has to whom a limit does not hold."""
+    whom = [str(each) for each in outcome.sentences if each.key in WORSE_SENTENCES]
+    return " ".join([outcome.in_short, *(each for each in whom if each not in outcome.in_short)])

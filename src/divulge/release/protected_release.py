@@ -34,6 +34,8 @@ class ProtectedRelease:
     after: Verdict
     parts: Mapping[str, Part]
     tables: Mapping[str, PublishedTable] = field(default_factory=dict)
+    kept_sources: Mapping[str, Dataset] = field(default_factory=dict)
+    """The datasets before protection, without the records that were removed."""
     secret: SecretKey = field(default_factory=SecretKey)
     """What pseudonyms, the order of records and other random choices are derived from."""
     merged: Mapping[str, Sequence[str]] = field(default_factory=dict)

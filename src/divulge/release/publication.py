@@ -257,6 +257,14 @@ def read_linked_people(adversary: Adversary, linked: frozenset[str]) -> Adversar
     return replace(adversary, settings=settings.model_copy(update={"records_known": "all"}))
 
 
+def read_kept_order(adversary: Adversary, publications: Mapping[str, Publication]) -> Adversary:
+    """An adversary to whom neighbouring records tell, where the order of the source is kept."""
+    publication = publications.get(adversary.datasets[0]) if adversary.datasets else None
+    if publication is None or not publication.ordered or not hasattr(adversary.settings, "ordered"):
+        return adversary
+    return replace(adversary, settings=adversary.settings.model_copy(update={"ordered": True}))
+
+
 def explain_linked_secret(adversary: Adversary, linked: frozenset[str]) -> str | None:
     """Why what an adversary seeks is not judged where ids link a person's records; None if it is.
 

@@ -177,8 +177,9 @@ class Release:
             overwrite: whether files in the folder may be replaced (the originals never are).
             values: whether the log says what values were.
             also: writes something more into the folder before it appears, such as a report.
-            revises: the folder of an earlier protection of these data, whose random choices are
-                kept; one in `out` itself is found without this.
+            revises: the folder of an earlier protection of these data that was published: its
+                random choices are kept (those of one in `out` itself are without this), and limits
+                must also hold for somebody who has both.
 
         Raises:
             OutOfReachError: if a limit cannot be reached, with what would be needed.
@@ -289,17 +290,7 @@ class _Loader:
     def _load_hierarchy(self, rule: str | HierarchyTable) -> Hierarchy:
         if isinstance(rule, str):
             return Hierarchy.from_file(self.folder / rule)
-        rules = rule.model_dump(exclude_none=True)
-        if len(rules) != 1:
-            raise DivulgeError("give one of intervals, dates, prefixes, pairs, levels.")
-        [(kind, setting)] = rules.items()
-        if kind == "levels":
-            return Hierarchy.from_levels(setting)
-        if kind == "pairs":
-            return Hierarchy.from_pairs(setting)
-        make: Any = getattr(Hierarchy, kind)
-        hierarchy: Hierarchy = make(*setting)
-        return hierarchy
+        return Hierarchy.from_settings(rule.model_dump(exclude_none=True))
 
     def _load_adversary(self, table: AdversaryTable) -> Adversary | None:
         place = f'adversary "{table.name}"'

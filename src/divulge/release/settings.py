@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import as_names
+from divulge.protection.method.decoys import MOST_DECOYS
 from divulge.records.risk.links_table import LinksTable
 
 
@@ -34,9 +35,22 @@ class _StrictTable(BaseModel):
 
 
 class HierarchyTable(_StrictTable):
-    """How an attribute becomes coarser, by a rule instead of a file of levels; give one."""
+    """How an attribute becomes coarser, by a rule instead of a file of levels.
+
+    Give one; `bottom` and `top` go alone, or before `intervals` and `rounding`.
+    """
 
     intervals: list[list[float]] | None = Field(None, description="Edges, finest level first.")
+    rounding: list[float] | None = Field(
+        None, description="Numbers rounded down to multiples of these, finest first."
+    )
+    bottom: float | list[float] | None = Field(
+        None, description="Numbers up to this are one; several for several levels. Alone, or first."
+    )
+    top: float | list[float] | None = Field(
+        None,
+        description="Numbers from this on are one; several for several levels. Alone, or first.",
+    )
     dates: Names | None = Field(None, description="Units such as month, year; finest first.")
     prefixes: list[int] | None = Field(None, description="Lengths of prefixes, longest first.")
     pairs: list[tuple[str, str]] | None = Field(None, description="Pairs (value, coarser).")
@@ -152,6 +166,13 @@ class ProtectionTable(_StrictTable):
     )
     links: str | LinksTable | None = Field(
         None, description="What links records, for all limits that do not say it themselves."
+    )
+    decoys: float = Field(
+        0.0,
+        ge=0,
+        le=MOST_DECOYS,
+        description="Further cells that are suppressed at random, for each that had to be; drawn "
+        "with the release's secret.",
     )
     seed: int | None = Field(None, ge=0, description="Of random choices; keep it secret.")
     guard_formulas: bool = Field(

@@ -40,6 +40,8 @@ class Verdict:
     """Attacks that count records, of datasets in which somebody has several of them."""
     telling_tables: Sequence[Reservation] = field(default=(), kw_only=True)
     """Tables that go out beside protected records of which they may tell what was hidden."""
+    comparisons: Sequence[Reservation] = field(default=(), kw_only=True)
+    """What cannot be judged together with the protection that this one revises."""
     refills: Mapping[str, Refill] = field(default_factory=dict, kw_only=True)
     """By dataset that hides cells, what can be read or guessed of them from what is published."""
 
@@ -65,7 +67,7 @@ class Verdict:
             for publication in self.publications.values()
             for reservation in publication.list_reservations()
         ]
-        reservations += [*self.repeated_persons, *self.telling_tables]
+        reservations += [*self.repeated_persons, *self.telling_tables, *self.comparisons]
         for adversary, reason in self.unjudged.items():
             values = {"adversary": adversary, "reason": reason}
             sentence = Sentence("divulge.release", "attack_unjudged", values)
@@ -95,9 +97,9 @@ class Verdict:
             sentences += publication.list_sentences()
         for name, found in self.refills.items():
             sentences.append(_build_sentence("refilled", dataset=name))
-            sentences += found.sentences()[:2]
+            sentences += [*found.sentences()[:2], *found.list_limitations()]
         if any(found.hidden for found in self.refills.values()):
-            sentences.append(_build_sentence("method_not_run"))
+            sentences.append(_build_sentence("method_reported"))
         if not self.assessments:
             sentences.append(_build_sentence("no_adversaries"))
         sentences += self.remarks
@@ -190,7 +192,11 @@ class Verdict:
                 for name, dataset in self.datasets.items()
             ],
             "assessments": [assessment.to_dict() for assessment in self.assessments],
-            "limits": [outcome.to_dict() for outcome in self.outcomes],
+            # What holds by count only comes first here too.
+            "limits": [
+                outcome.to_dict()
+                for outcome in sorted(self.outcomes, key=lambda outcome: not outcome.by_count_only)
+            ],
             "refills": [found.assessment().to_dict() for found in self.refills.values()],
         }
 

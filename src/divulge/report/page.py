@@ -79,6 +79,7 @@ def protection_page(result: ProtectedRelease | Protected) -> str:
         title, parts = result.release.path.name, dict(result.records)
         others = {name: part for name, part in result.parts.items() if name not in parts}
         verdicts, refills = (result.before, result.after), dict(result.after.refills)
+    methods = {name: part.method for name, part in parts.items() if part.method is not None}
     return _load_template("protection.html.jinja").render(
         **_read_words("protection"),
         in_words=describe_decision,
@@ -88,6 +89,9 @@ def protection_page(result: ProtectedRelease | Protected) -> str:
         others=others,
         charts={name: _render_chart(part.chart()) for name, part in parts.items()},
         verdicts=verdicts,
+        methods=methods,
+        method_charts={name: _render_chart(found.chart()) for name, found in methods.items()},
+        method_head=read_phrases("divulge.protection", "method.head"),
         refills=refills,
         refill_charts={name: _render_chart(found.chart()) for name, found in refills.items()},
         refill_head=read_phrases("divulge.protection", "refill.head"),

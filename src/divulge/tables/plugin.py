@@ -36,7 +36,9 @@ class TablesSettings(BaseModel):
         "linked tables, which are published and attacked together."
     )
     value: str | None = Field(None, description="What is summed; records are counted if not given.")
-    contributor: str | None = Field(None, description="Whose records belong together.")
+    contributor: str | None = Field(
+        None, description="Whose records belong together; those of a person, if none is named."
+    )
     min_frequency: int | None = Field(None, ge=1, description="Fewer contributors are sensitive.")
     zeros_primary: bool = Field(False, description="Whether none counts as fewer.")
     dominance: tuple[int, float] | None = Field(None, description="(n, k) dominance in percent.")
@@ -112,6 +114,10 @@ class TablesAttack(AttackDefaults):
     def adds_amounts(self) -> bool:
         """Cells are sums of amounts."""
         return True
+
+    def counts_people(self, settings: TablesSettings, person: str) -> bool:
+        """Those of one person are one contributor, unless others are named."""
+        return settings.contributor in (None, person)
 
     def needed_columns(self, settings: TablesSettings) -> Collection[str]:
         """What the table is made of."""

@@ -107,13 +107,8 @@ def compare_with_enumeration(which: str, seed: int, share: float, utility: str) 
     )  # fmt: skip
     importance = {f"q{a}": weight for a, weight in enumerate(weights)}
     try:
-        p = protection.recode(
-            dataset,
-            limits,
-            share,
-            utility=utility,
-            importance=importance,  # type: ignore[arg-type]
-        )
+        chosen: Any = utility
+        p = protection.recode(dataset, limits, share, utility=chosen, importance=importance)
     except protection.OutOfReachError:
         assert best is None
         return

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from divulge.protection import tuning
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.discovery import Completion, complete_columns
+from divulge.protection.refill.ranges import measure_ranges, predict_by_ranges, rank_numbers
 from divulge.work.arrays import Array, Ints
 
 from .plain import ABSENT, HIDDEN
@@ -242,6 +245,9 @@ def test_nothing_is_found_in_shuffled_columns(seed: int) -> None:
     release.add("born", 2020 - age)
     release.add("size", np.bincount(household)[household])
     release.add("weight", 100 + 3.7 * region)
+    release.add("day", age * 365 + noise(release, 365))
+    release.add("part", noise(release, 900))
+    release.add("rest", 2 * age - release.columns[-1].numbers[release.columns[-1].codes])  # type: ignore[index]
     assert release.complete("region", "age").relations
     release.columns = [
         replace(column, codes=release.random.permutation(column.codes))
@@ -327,3 +333,81 @@ def test_evidence_from_a_draw_of_groups_fills_as_all_groups_do(
     [by_draw], [by_all] = drawn.relations, whole.relations
     assert by_draw.cells == by_all.cells > 50
     assert 100 < by_draw.support.rows < 0.6 * by_all.support.rows
+
+
+def test_a_date_of_birth_tells_the_age_of_who_was_born_between_two_of_the_same_age() -> None:
+    release = Release()
+    born = release.random.integers(0, 25_000, ROWS)
+    release.add("born", born)
+    release.add("age", 90 - born // 365, hide=100)
+    release.add("sex", noise(release, 2), hide=20, text=True)
+    completion = release.complete("age", "sex")
+    told = completion.columns["age"].codes
+    is_hidden = release.columns[1].codes == HIDDEN
+    assert (told[is_hidden & (told >= 0)] == release.truth["age"][is_hidden & (told >= 0)]).all()
+    assert (told[is_hidden] >= 0).sum() >= 75  # others stand at the edge of a year
+    assert ("range", ("born",)) in {(r.form, r.columns) for r in completion.relations}
+    assert not (completion.columns["sex"].teller >= 0).any()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(-2, 2)), min_size=1, max_size=14),
+    st.booleans(),
+)
+def test_ranges_predict_what_plain_loops_predict(rows: list[tuple[int, int]], own: bool) -> None:
+    values: dict[int, set[int]] = {}
+    for number, code in rows:
+        values.setdefault(number, set()).update({code} if code >= 0 else set())
+
+    def predict(number: int) -> int:
+        below = [values[n] for n in sorted(values) if n < number and values[n]]
+        above = [values[n] for n in sorted(values) if n > number and values[n]]
+        if not below or not above or len(below[-1]) > 1 or below[-1] != above[0]:
+            return -1
+        return -1 if own and values[number] and values[number] != below[-1] else min(below[-1])
+
+    numbers = np.array([number for number, _ in rows], float)
+    codes = np.array([code for _, code in rows], np.int32)
+    predicted = predict_by_ranges(rank_numbers(numbers), codes, own=own)
+    assert predicted.tolist() == [predict(number) for number, _ in rows]
+    if not own:
+        count = [(code, predict(number)) for number, code in rows if code >= 0]
+        count = [(code, told) for code, told in count if told >= 0]
+        support = measure_ranges(rank_numbers(numbers), codes, 1)
+        assert (support.rows, support.right) == (len(count), sum(c == t for c, t in count))
+        others = [(code, told) for code, told in count if code != 1]
+        assert support.other_rows == len(others)
+        assert support.other_right == sum(code == told for code, told in others)
+        groups = {number for number, code in rows if code >= 0 and predict(number) >= 0}
+        assert support.groups == len(groups)
+
+
+@pytest.mark.parametrize("exceptions", [0, 10])
+def test_a_total_and_its_parts_tell_each_other(exceptions: int) -> None:
+    release = Release()
+    parts = [np.where(noise(release, 2), 0, noise(release, 50_000)) / 100 for _ in range(6)]
+    total = np.round(np.sum(parts, axis=0), 2)
+    total[release.random.choice(ROWS, exceptions, replace=False)] += 3
+    release.add("total", total, hide=90)
+    for number, part in enumerate(parts):
+        release.add(f"part {number}", part, hide=60 if not number else 0)
+    release.add("noise", noise(release, 900))
+    completion = release.complete("total", "part 0")
+    both = (release.columns[0].codes == HIDDEN) & (release.columns[1].codes == HIDDEN)
+    for place, name in enumerate(["total", "part 0"]):
+        is_hidden = release.columns[place].codes == HIDDEN
+        wrong = is_hidden & ~both & (completion.columns[name].codes != release.truth[name])
+        assert wrong.sum() <= exceptions
+        linear = [r for r in completion.relations if (r.form, r.target) == ("linear", name)]
+        assert [len(relation.columns) for relation in linear] == [6]
+
+
+def test_a_part_that_is_absent_adds_nothing_to_its_total() -> None:
+    release = Release()
+    parts = [noise(release, 5_000) for _ in range(3)]
+    absent = [noise(release, 3) == 0 for _ in range(3)]
+    total = np.sum([np.where(gone, 0, part) for part, gone in zip(parts, absent, strict=True)], 0)
+    release.add("total", total, hide=90)
+    for number, (part, gone) in enumerate(zip(parts, absent, strict=True)):
+        release.add(f"part {number}", part, absent=gone)
+    release.assert_filled(release.complete("total"), "total")

@@ -39,8 +39,8 @@ class Change:
     kind: Kind
     attribute: str | None
     records: Ints
-    was: tuple[Any, ...]
-    became: tuple[Any, ...]
+    was: Sequence[Any]
+    became: Sequence[Any]
     rule: str
     reason: str
     before: Floats

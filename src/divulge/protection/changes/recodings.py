@@ -10,6 +10,7 @@ import numpy as np
 
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import replace_values as with_values
+from divulge.data.hierarchy_numbers import Caps, parse_number
 from divulge.data.hierarchy_rules import format_value
 from divulge.work import DivulgeError, InvalidInput, Problem
 
@@ -166,17 +167,17 @@ def capped(
         raise InvalidInput("capped", [Problem("bottom", f"{bottom:g} is not below {top:g}.")])
     column = dataset.columns[attribute]
     values = column.values.to_pylist()
-    try:
-        numbers = [float(value) for value in values]
-    except (TypeError, ValueError):
+    numbers = [parse_number(value) for value in values]
+    caps = Caps(bottom, top)
+    if any(
+        number is None and value == value for number, value in zip(numbers, values, strict=True)
+    ):
         message = f'"{attribute}" holds values that are not numbers.'
-        raise InvalidInput(f'dataset "{dataset.name}"', [Problem("attribute", message)]) from None
+        raise InvalidInput(f'dataset "{dataset.name}"', [Problem("attribute", message)])
     texts = [
-        f"<= {bottom:g}" if bottom is not None and x <= bottom
-        else f">= {top:g}" if top is not None and x >= top
-        else format_value(value)
-        for x, value in zip(numbers, values, strict=True)
-    ]  # fmt: skip
+        (None if number is None else caps.find_label(number)) or format_value(value)
+        for number, value in zip(numbers, values, strict=True)
+    ]
     coded = with_values(column, pa.array(texts, pa.string()))
     capped_dataset = replace(dataset, columns={**dataset.columns, attribute: coded})
     return drop_unfitting_labels(capped_dataset, dataset)

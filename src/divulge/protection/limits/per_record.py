@@ -263,9 +263,11 @@ def _as_risk(class_measure: ClassMeasure) -> Floats:
     values = class_measure.values
     if class_measure.worst == "lowest":
         return 1 / np.maximum(values, 1.0)
-    return np.clip(
-        values / (1 + values) if class_measure.measure == "beta_likeness" else values, 0, 1
-    )
+    if class_measure.measure == "beta_likeness":
+        values = values / (1 + values)
+    elif class_measure.measure == "delta_disclosure":
+        values = -np.expm1(-values)
+    return np.clip(values, 0, 1)
 
 
 def classify_limit(limit: Limit) -> PerRecord | None:

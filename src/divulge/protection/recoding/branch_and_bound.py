@@ -14,10 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge import work
+from divulge.protection import tuning
 from divulge.protection.recoding.evaluation import LevelEvaluator, LevelOutcome, Levels
 from divulge.protection.result.search_proof import SearchProof
 from divulge.work.arrays import Array, Floats
 from divulge.work.context import Step
+from divulge.work.effort import Effort, charge
 
 OPEN, CHECKED, EXCLUDED = 0, 1, 2
 
@@ -33,12 +35,15 @@ class LevelSearchResult:
     proof: SearchProof
 
 
-def find_optimal_levels(evaluator: LevelEvaluator) -> LevelSearchResult:
+def find_optimal_levels(
+    evaluator: LevelEvaluator, seconds: float = tuning.PROOF_SECONDS
+) -> LevelSearchResult:
     """The levels with the least loss of all combinations, and the proof that there are no better.
 
-    None if no combination meets the tests.
+    None if no combination meets the tests. After so many nominal seconds the best found is the
+    answer, with a bound: where tests do not prune, few combinations are excluded unseen.
     """
-    search = BoundedSearch(evaluator)
+    search = BoundedSearch(evaluator, Effort(seconds))
     with work.step("Searching for the best levels") as step:
         search.descend(step)
         search.settle_rest(step)
@@ -48,9 +53,9 @@ def find_optimal_levels(evaluator: LevelEvaluator) -> LevelSearchResult:
 class BoundedSearch:
     """The lattice as arrays: a state and a lower bound of each node."""
 
-    def __init__(self, evaluator: LevelEvaluator) -> None:
+    def __init__(self, evaluator: LevelEvaluator, effort: Effort | None = None) -> None:
         lattice = evaluator.lattice
-        self.evaluator, self.lattice = evaluator, lattice
+        self.evaluator, self.lattice, self.effort = evaluator, lattice, effort
         sizes = [height + 1 for height in lattice.heights]
         self.strides = np.array(
             [int(np.prod(sizes[a + 1 :], dtype=np.int64)) for a in range(len(sizes))], np.int64
@@ -86,6 +91,8 @@ class BoundedSearch:
         """Check whatever the bounds leave, the coarsest first: what fails excludes all below."""
         waiting = np.flatnonzero((self.states == OPEN) & (self.bounds < self.least))
         for place in waiting[np.argsort(-self.plain_costs[waiting], kind="stable")]:
+            if self.effort is not None and self.effort.spent:
+                return
             if self.states[place] == OPEN and self.bounds[place] < self.least:
                 self.check(self.find_levels(int(place)), step)
 
@@ -97,6 +104,7 @@ class BoundedSearch:
         place = self.find_place(levels)
         if self.states[place] == CHECKED:
             return outcome
+        charge(tuning.LEVEL_COST, self.lattice.units * len(self.lattice.names))
         box = np.array(levels, np.int64)
         evaluator = self.evaluator
         # Where nobody may be removed, a class that fails lies within one that fails above.
@@ -127,7 +135,7 @@ class BoundedSearch:
             checked=checked,
             excluded=excluded,
             bounded=bounded,
-            lower_bound=float(least),
+            lower_bound=float(min(least, self.bounds[is_open].min(initial=np.inf))),
             is_complete=checked + excluded + bounded == self.lattice.combinations,
         )
 

@@ -74,6 +74,9 @@ class LevelEvaluator:
     tests: Sequence[ClassTest]
     most_removed: int
     """How many records may be removed."""
+    flat_cost: float | None = None
+    """What each record that fails adds to the loss, instead of its removal: an estimate where such
+    records are kept, and some of their cells hidden."""
     evaluated: dict[Levels, LevelOutcome] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -91,8 +94,8 @@ class LevelEvaluator:
                 levels=levels, removed_records=removed_records, forced_records=forced_records
             )
         else:
-            forced_costs = sum_removal(self.lattice, forced)
-            costs = forced_costs if removed is forced else sum_removal(self.lattice, removed)
+            forced_costs = self._sum_removal(forced)
+            costs = forced_costs if removed is forced else self._sum_removal(removed)
             outcome = LevelOutcome(
                 levels=levels,
                 removed_records=removed_records,
@@ -102,6 +105,12 @@ class LevelEvaluator:
             )
         self.evaluated[levels] = outcome
         return outcome
+
+    def _sum_removal(self, removed: Ints) -> RemovalCosts:
+        if self.flat_cost is None:
+            return sum_removal(self.lattice, removed)
+        total = self.flat_cost * float(removed.sum())
+        return RemovalCosts(total, np.zeros(self.lattice.offsets.shape))
 
     def find_removed(self, levels: Levels) -> Ints:
         """By unit, how many records must be removed."""

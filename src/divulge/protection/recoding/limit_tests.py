@@ -105,10 +105,8 @@ def _is_told_by_units(dataset: Dataset, goal: Goal) -> bool:
     return (
         goal.is_count_limit
         or limit.measure == "prosecutor_risk"
-        or (
-            MEASURES[limit.measure].of_attribute
-            and find_shares_figure(limit.measure, limit.options) is not None
-        )
+        or limit.measure == "t_closeness"
+        or find_shares_figure(limit.measure, limit.options) is not None
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.kernels import HIDDEN
+from divulge.protection.refill.linear_sums import find_linear_sums
 from divulge.protection.refill.numbers import are_close
 from divulge.protection.refill.relations import Form, Narrowing
 from divulge.protection.refill.state import RefillState, Target
@@ -58,6 +59,8 @@ def screen_calculations(
     with np.errstate(all="ignore"):
         for form, places, constant in _screen_forms(target, others, numbers):
             yield form, places, constant, _calculate(form, [numbers[p] for p in places], constant)
+        for places, predictions in find_linear_sums(state, target, numbers):
+            yield "linear", places, None, predictions
 
 
 def offer_numbers(

@@ -22,6 +22,7 @@ from divulge.protection.refill.arithmetic import (
     offer_numbers,
 )
 from divulge.protection.refill.columns import CodedColumn, build_absence_columns
+from divulge.protection.refill.ranges import RangeFinder
 from divulge.protection.refill.relations import Narrowing, Relation
 from divulge.protection.refill.restoration import restore_columns
 from divulge.protection.refill.state import RefillState, StrippedPartition, Target
@@ -50,6 +51,8 @@ class Completion:
     pair_columns: int
     """How many columns were looked at in pairs."""
     all_columns: int
+    modulus: int = 1
+    """Of so many groups, about one gave evidence."""
 
 
 def complete_columns(
@@ -72,7 +75,7 @@ def complete_columns(
     restored, restorations = restore_columns(columns, truth, read_from)
     everything = [*restored, *build_absence_columns(columns)]
     state = RefillState(everything, keys, truth=truth, ordered=ordered, read_from=read_from)
-    finder = RelationFinder(state)
+    finder, ranges = RelationFinder(state), RangeFinder(state)
     singles: list[tuple[int, ...]] = [(place,) for place in state.sources]
     in_pairs = choose_pair_columns(state, keys)
     pairs: list[tuple[int, ...]] = list(combinations(in_pairs, 2))
@@ -81,6 +84,7 @@ def complete_columns(
     with work.step("Looking for relations", len(singles) + len(pairs)) as step:
         while any(target.is_open for target in state.targets):
             offer_calculations(state)
+            ranges.offer_ranges()
             narrowings = offer_bounds(state) if not any(state.versions) else narrowings
             if ordered:
                 offer_neighbours(state)
@@ -114,6 +118,7 @@ def complete_columns(
         narrowings=tuple(narrowings),
         pair_columns=len(in_pairs),
         all_columns=len(state.sources),
+        modulus=finder.modulus,
     )
 
 

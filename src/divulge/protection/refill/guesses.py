@@ -16,7 +16,7 @@ from divulge.protection import tuning
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.support import find_mode
-from divulge.work.arrays import Ints
+from divulge.work.arrays import Array, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,6 +96,48 @@ def _guess_by_classes(
     return guesses[hidden], right / shown.size
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BayesTables:
+    """What naive Bayes has learnt from the shown cells of a column."""
+
+    features: Array
+    """By record and other column, the code of its value or of the interval that it is in."""
+    offsets: Ints
+    sizes: Ints
+    prior: Ints
+    """How often each value is shown."""
+    joint: Floats
+    """How often with each feature; those of one column begin at its offset."""
+
+    @property
+    def logs(self) -> Floats:
+        """The logarithm of the chance of each feature given a value (one added, after Laplace)."""
+        sizes = np.repeat(self.sizes, self.sizes)[:, None]
+        return np.asarray(np.log((self.joint + 1) / (self.prior + sizes)), np.float64)
+
+
+def learn_bayes(column: CodedColumn, others: Sequence[CodedColumn]) -> BayesTables:
+    """Count what naive Bayes needs to guess a column from others."""
+    target = column.codes
+    shown = np.flatnonzero(target >= 0)
+    binned = [_bin_codes(other) for other in others]
+    nothing = np.empty((target.size, 0), np.int32)
+    features = np.stack([codes for codes, _ in binned], axis=1) if binned else nothing
+    sizes = np.array([size for _, size in binned], np.int64)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])[:-1]
+    joint = np.zeros((int(sizes.sum()), column.cardinality))
+    for j, offset in enumerate(offsets.tolist()):
+        rows = shown[features[shown, j] >= 0]
+        np.add.at(joint, (features[rows, j] + offset, target[rows]), 1)
+    return BayesTables(
+        features=features,
+        offsets=offsets,
+        sizes=sizes,
+        prior=np.bincount(target[shown], minlength=column.cardinality),
+        joint=joint,
+    )
+
+
 def _guess_by_bayes(
     column: CodedColumn, others: Sequence[CodedColumn], hidden: Ints
 ) -> tuple[Ints, float]:
@@ -103,23 +145,23 @@ def _guess_by_bayes(
 
     target = column.codes
     shown = np.flatnonzero(target >= 0)
-    binned = [_bin_codes(other) for other in others]
-    features = np.stack([codes for codes, _ in binned], axis=1)
-    sizes = np.array([size for _, size in binned])
-    offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    prior = np.bincount(target[shown], minlength=column.cardinality)
-    joint = np.zeros((int(sizes.sum()), column.cardinality))
-    for j, offset in enumerate(offsets.tolist()):
-        rows = shown[features[shown, j] >= 0]
-        np.add.at(joint, (features[rows, j] + offset, target[rows]), 1)
-    logs = np.log((joint + 1) / (prior + np.repeat(sizes, sizes)[:, None]))
+    tables = learn_bayes(column, others)
+    logs = tables.logs
     guesses = np.full(target.size, -1, np.int32)
     step = max(1, shown.size // tuning.REFILL_GUESS_SAMPLE)
     tried = shown[::step]
     for rows in (hidden, tried):
         work.check()
         kernels.guess_naive_bayes(
-            rows, features, offsets, sizes, prior, joint, logs, target, guesses
+            rows,
+            tables.features,
+            tables.offsets,
+            tables.sizes,
+            tables.prior,
+            tables.joint,
+            logs,
+            target,
+            guesses,
         )
     return guesses[hidden], float(np.mean(guesses[tried] == target[tried]))
 

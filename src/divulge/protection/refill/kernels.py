@@ -259,6 +259,61 @@ def guess_modes(
 
 
 @kernel
+def compare_sides(ranks: Array, codes: Array, total: int) -> tuple[Array, Array]:
+    """By rank, the code that its rows share, and the one that the ranks on both sides share.
+
+    -1 where no code is shown (of a side: where there is none, or they differ), -2 where rows of one
+    rank differ.
+
+    Invariant: after the first loop `shared` holds what all rows say; going up, `last` is the
+    nearest rank below with something shown, going down the nearest above.
+    """
+    shared = np.full(total, -1, np.int64)
+    for r in range(ranks.size):
+        if ranks[r] >= 0 and codes[r] >= 0:
+            if shared[ranks[r]] == -1:
+                shared[ranks[r]] = codes[r]
+            elif shared[ranks[r]] != codes[r]:
+                shared[ranks[r]] = -2
+    sides = np.full(total, -1, np.int64)
+    last = np.int64(-1)
+    for k in range(total):
+        sides[k] = last
+        if shared[k] != -1:
+            last = shared[k]
+    last = np.int64(-1)
+    for k in range(total - 1, -1, -1):
+        if sides[k] != last or last < 0:
+            sides[k] = -1
+        if shared[k] != -1:
+            last = shared[k]
+    return shared, sides
+
+
+@kernel
+def count_side_support(ranks: Array, codes: Array, sides: Array, mode: int) -> Array:
+    """How often what both sides share is what a row shows: the fields of SUPPORT_FIELDS.
+
+    Invariant: `figures` counts the rows before r; `seen` says which ranks are among them.
+    """
+    figures = np.zeros(5, np.int64)
+    seen = np.zeros(sides.size, np.bool_)
+    for r in range(ranks.size):
+        if ranks[r] < 0 or codes[r] < 0 or sides[ranks[r]] < 0:
+            continue
+        is_right = sides[ranks[r]] == codes[r]
+        figures[0] += 1
+        figures[1] += is_right
+        if codes[r] != mode:
+            figures[2] += 1
+            figures[3] += is_right
+        if not seen[ranks[r]]:
+            seen[ranks[r]] = True
+            figures[4] += 1
+    return figures
+
+
+@kernel
 def guess_naive_bayes(
     rows: Array, features: Array, offsets: Array, sizes: Array, prior: Array,
     joint: Array, logs: Array, target: Array, guesses: Array,

@@ -28,6 +28,9 @@ class RefillSettings(BaseModel):
     columns: str | list[str] | None = Field(
         None, description="The columns that relations may read from; all if not given."
     )
+    ordered: bool = Field(
+        False, description="Whether neighbouring records tell; they do where the order is kept."
+    )
 
 
 class RefillAttack(AttackDefaults):
@@ -53,7 +56,13 @@ class RefillAttack(AttackDefaults):
         original = others[0] if others else None
         if not has_secret_cells(dataset, original):
             return _assess_nothing_hidden(dataset)
-        found = refill(dataset, original, keys=settings.keys, columns=settings.columns)
+        found = refill(
+            dataset,
+            original,
+            keys=settings.keys,
+            columns=settings.columns,
+            ordered=settings.ordered,
+        )
         return found.assessment()
 
     def needed_columns(self, settings: RefillSettings) -> Collection[str]:

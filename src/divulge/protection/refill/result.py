@@ -419,12 +419,21 @@ class Refill:
             telling = self._list_restoring(finer.column.key)
             sentences += _describe_telling(telling, finer.rows.size, "told_finer")
         sentences += [narrowing.sentence() for narrowing in self.narrowings]
-        if self.completion.pair_columns < self.completion.all_columns:
-            values = {"pairs": self.completion.pair_columns, "total": self.completion.all_columns}
-            sentences.append(Sentence(CATALOGUE, "refill.sampled", values))
+        sentences += self.list_limitations()
         if self.hidden_cells == "all":
             sentences.append(Sentence(CATALOGUE, "refill.all_nulls", {}))
         return tuple(sentences)
+
+    def list_limitations(self) -> list[Sentence]:
+        """What the attack did not look at: of very many columns or records, a part is drawn."""
+        completion, sentences = self.completion, []
+        if completion.pair_columns < completion.all_columns:
+            values = {"pairs": completion.pair_columns, "total": completion.all_columns}
+            sentences.append(Sentence(CATALOGUE, "refill.sampled", values))
+        if completion.modulus > 1:
+            values = {"rows": self.cells.dataset.rows, "modulus": completion.modulus}
+            sentences.append(Sentence(CATALOGUE, "refill.drawn", values))
+        return sentences
 
 
 def _describe_telling(telling: Sequence[Relation], total: int, section: str) -> Iterator[Sentence]:

@@ -26,11 +26,13 @@ from divulge.data.column import encode_array
 from divulge.data.hierarchy_rules import format_value
 from divulge.protection.changes.changes import build_code_matrix, value_at
 from divulge.protection.changes.kernels import HIDDEN
+from divulge.protection.result.exclusions import exclude_by_counts
 from divulge.protection.result.protected import Protected
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError, Interruption
 
 MOST_CANDIDATES = 4_000
+MOST_REPLAYED_CELLS = 64
 DEFAULT_SEEDS = 12
 
 Cell = tuple[int, str]
@@ -220,6 +222,21 @@ def audit(
     )
 
 
+def count_candidates(protected: Protected) -> int | None:
+    """How many originals could be protected again where cells were hidden; None if none can be.
+
+    Also None if they are beyond all counting: every hidden cell could have been any value.
+    """
+    is_replayed = protected.again is not None and not protected.removed
+    if not is_replayed or protected.suppressed_cells > MOST_REPLAYED_CELLS:
+        return None
+    total = 1
+    for change in protected.decisions.changes:
+        if change.kind == "suppressed" and change.attribute is not None:
+            total *= len(_list_leaves(protected.original, change.attribute)) ** len(change)
+    return total
+
+
 def _build_domains(protected: Protected) -> dict[Cell, frozenset[Any]]:
     """For every changed cell, the values that it could have been to somebody who only looks.
 
@@ -357,33 +374,17 @@ def _bound_by_counts(
     if not protected.only_at_risk:
         return dict(domain)
     names = list(protected.among)
-    rows = build_code_matrix(protected.dataset, names)
-    visible: dict[tuple[int, ...], int] = {}
-    for row, hidden in zip(rows.tolist(), np.any(rows == HIDDEN, axis=1), strict=True):
-        if not hidden:
-            visible[tuple(row)] = visible.get(tuple(row), 0) + 1
-    possible: dict[Cell, frozenset[Any]] = {}
-    place_of = {int(record): place for place, record in enumerate(protected.kept)}
-    for (record, name), values in domain.items():
-        place, a = place_of[record], names.index(name)
-        if int((rows[place] == HIDDEN).sum()) != 1 or rows[place, a] != HIDDEN:
-            possible[record, name] = values
-            continue
-        column = protected.dataset.columns[name]
-        number = {value: code for code, value in enumerate(column.values.to_pylist())}
-        possible[record, name] = frozenset(
-            value
-            for value in values
-            if _has_few_equals(rows[place], a, number.get(value), visible, protected.k)
-        )
+    matrix = build_code_matrix(protected.dataset, names)
+    is_single = np.count_nonzero(matrix == HIDDEN, axis=1) == 1
+    columns = [matrix[:, a] for a in range(len(names))]
+    possible = dict(domain)
+    for a, name in enumerate(names):
+        rows = np.flatnonzero(is_single & (matrix[:, a] == HIDDEN))
+        excluded = exclude_by_counts(columns, a, rows, protected.k)
+        values = protected.dataset.columns[name].values.to_pylist()
+        for place, number in zip(rows.tolist(), excluded.group.tolist(), strict=True):
+            cell = int(protected.kept[place]), name
+            if cell in domain:
+                codes = excluded.codes[excluded.starts[number] : excluded.starts[number + 1]]
+                possible[cell] = domain[cell] - {values[code] for code in codes.tolist()}
     return possible
-
-
-def _has_few_equals(
-    row: Any, a: int, code: int | None, visible: Mapping[tuple[int, ...], int], k: int
-) -> bool:
-    """Whether a record with this value would have had fewer than k equal ones, itself included."""
-    if code is None:
-        return True
-    filled = tuple(code if place == a else int(c) for place, c in enumerate(row))
-    return visible.get(filled, 0) + 1 < k

@@ -124,6 +124,11 @@ def measure_attribute(
     )
 
 
+def compute_attribute_loss(original: Dataset, released: Dataset, kept: Ints, name: str) -> float:
+    """The Loss of one attribute: what was lost by how many values a released one stands for."""
+    return measure_attribute(original, released, kept, name).leaves
+
+
 def compute_leaf_shares(original: Dataset, column: Column, name: str) -> tuple[Floats, int]:
     """The share of all values that each released value stands for (a null: all), and their number.
 

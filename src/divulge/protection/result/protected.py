@@ -21,6 +21,7 @@ from divulge.protection.changes.recodings import find_remaining_levels
 from divulge.protection.limits.per_record import is_count_limit
 from divulge.protection.result.charts import draw_unique_counts
 from divulge.protection.result.published_columns import publish_dataset
+from divulge.protection.result.recipe import Recipe, build_recipe
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.result.utility import Utility, measure_utility
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS, Frequencies, Nulls
@@ -29,6 +30,9 @@ from divulge.work.secret_key import SecretKey
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from divulge.protection.method.outcomes import MethodFigures
+    from divulge.protection.method.result import MethodKnowledge
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -45,6 +49,7 @@ class Protected:
     2 of 28 cells were suppressed in 2 of 7 companies, so that all satisfy 2-anonymity (maybe).
     This count of possible matches understates the risk: ...
     No suppression with fewer cells suffices.
+    An adversary who knows the method (as little as possible is suppressed) excludes values ...
     """
 
     original: Dataset
@@ -65,6 +70,8 @@ class Protected:
     proved: bool = False
     proof: SearchProof | None = None
     """How the levels of a recoding were settled; None of other protections."""
+    suppression_limit: float = 0.05
+    """The share of records that recoding may leave to suppression or removal."""
     only_at_risk: bool = False
     again: Callable[[Dataset], Protected] | None = None
     reseeded: Callable[[int], Protected] | None = None
@@ -78,6 +85,12 @@ class Protected:
     """How coarse they would have made each attribute."""
     dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By column that is not published, the attributes that it would tell."""
+    attack_method: Callable[[Protected], MethodKnowledge | None] | None = None
+    """The attack by somebody who knows the method, where this protection hides cells by one."""
+    decoys: float = 0.0
+    """How many decoys were asked for, for each cell that had to be suppressed."""
+    needed: Protected | None = None
+    """The same protection without decoys."""
     undone: int = 0
     """How many decisions were undone: then nothing is claimed of the limits."""
 
@@ -151,6 +164,42 @@ class Protected:
         """The share of all that could be lost (0 to 1): mean over quasi-identifiers."""
         return self.utility.loss
 
+    @property
+    def decoy_cells(self) -> int:
+        """How many of the suppressed cells are decoys, which nothing but doubt requires."""
+        return 0 if self.needed is None else self.suppressed_cells - self.needed.suppressed_cells
+
+    @cached_property
+    def method(self) -> MethodKnowledge | None:
+        """What somebody who knows the method excludes and guesses of what was suppressed.
+
+        None if nothing was, or if decisions were undone.
+
+        >>> import divulge as dv
+        >>> p = dv.protection.suppress(dv.datasets.school_year_example(), k=2)
+        >>> p.method.figures.hidden == p.suppressed_cells
+        True
+        """
+        if self.attack_method is None or not self.suppressed_cells:
+            return None
+        return self.attack_method(self)
+
+    @cached_property
+    def method_on_needed(self) -> MethodFigures | None:
+        """With decoys, the same of the cells alone that had to be suppressed; else None."""
+        if self.needed is None or self.method is None:
+            return None
+        marked = {}
+        for name in self.among:
+            column = self.needed.dataset.columns[name]
+            marked[name] = np.asarray(column.codes == column.missing_code, np.bool_)
+        return self.method.count_cells(marked)
+
+    @property
+    def recipe(self) -> Recipe:
+        """Levels, hierarchies and limits, to be kept as a file and applied to other data."""
+        return build_recipe(self)
+
     def alone(self) -> dict[str, int]:
         """How many records are unique under each way of counting, after protection."""
         return {name: self._frequencies_after.others[name] for name in SEMANTICS}
@@ -209,6 +258,9 @@ class Protected:
             only_at_risk=False,
             again=None,
             reseeded=None,
+            attack_method=None,
+            decoys=0.0,
+            needed=None,
             dropped={
                 name: told
                 for name, told in self.dropped.items()
@@ -229,7 +281,7 @@ class Protected:
             "rule": self.rule,
             "removed": self.removed,
             "bound": self.bound,
-            "proved": int(self.cost <= self.bound),
+            "proved": int(self.cost <= self.bound and not self.decoy_cells),
             "alone": self.alone()["bayes"],
             "alone_before": self._frequencies_before.others["bayes"],
             "k": self.k,
@@ -249,9 +301,33 @@ class Protected:
             sentences.append(_build_sentence("bound", values))
         if self.removed and self.proof is None:
             sentences.append(_build_sentence("removed", values))
+        sentences += self._describe_method()
         if len(self.decisions) and not self.flatters:
             sentences.append(_build_sentence("attacked_again", values))
         return tuple(sentences)
+
+    def _describe_method(self) -> list[Sentence]:
+        """What the method gives away, and what decoys change in that for which price."""
+        sentences = [] if self.method is None else list(self.method.sentences())
+        remaining, needed = self.method_on_needed, self.needed
+        if remaining is not None and needed is not None and needed.method is not None:
+            before = needed.method.figures
+            values = {
+                "decoys": self.decoy_cells,
+                "needed": needed.suppressed_cells,
+                "wanted": round(self.decoys * needed.suppressed_cells),
+                "loss": self.loss,
+                "loss_before": needed.loss,
+                "right_before": before.right,
+                "base_before": before.base,
+                "right": remaining.excluding,
+            }
+            sentences.append(_build_sentence("decoys.price", values))
+            if self.decoy_cells:
+                sentences.append(_build_sentence("decoys.remaining", values))
+            if 0 < self.decoy_cells < values["wanted"]:
+                sentences.append(_build_sentence("decoys.fewer", values))
+        return sentences
 
     def _describe_resistance(self) -> list[Sentence]:
         """What was not hidden because other columns tell it, and what that costs."""
@@ -342,6 +418,16 @@ class Protected:
             "dropped_columns": {name: list(told) for name, told in self.dropped.items()},
             "naive_cells": self.naive_cells,
             "naive_levels": dict(self.naive_levels),
+            "decoys": self.decoys,
+            "decoy_cells": self.decoy_cells,
+            "loss_without_decoys": None if self.needed is None else self.needed.loss,
+            "method": None if self.method is None else self.method.to_dict(),
+            "method_on_needed": None
+            if self.method_on_needed is None
+            else self.method_on_needed.to_dict(),
+            "method_without_decoys": None
+            if self.needed is None or self.needed.method is None
+            else self.needed.method.figures.to_dict(),
             "flatters": self.flatters,
             "outcomes": [outcome.to_dict() for outcome in self.outcomes],
             "undone": self.undone,
@@ -404,6 +490,10 @@ class Protected:
         if self.removed:
             known = select_records(known, self.kept)
         return records.frequencies(self.dataset, "bayes", among=self.among, original=known)
+
+
+# What a recipe gives is one of these; importing it there would go round in a circle.
+Recipe.result_type = Protected
 
 
 def _read_head() -> tuple[str, ...]:

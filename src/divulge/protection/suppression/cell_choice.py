@@ -23,7 +23,10 @@ from divulge.protection.suppression.equal_nulls import (
     gather_classes,
     group_equal_rows,
 )
-from divulge.protection.suppression.lower_bound import bound_suppression_cost
+from divulge.protection.suppression.lower_bound import (
+    bound_hidden_records,
+    bound_suppression_cost,
+)
 from divulge.protection.suppression.partition import improve_classes
 from divulge.protection.suppression.request import SuppressionRequest
 from divulge.protection.suppression.wildcard_nulls import (
@@ -60,6 +63,8 @@ def choose_hidden_cells(
             )
             if np.array_equal(part, before[:, places]):
                 bound = max(bound, least)  # of the data as they came, not as they are half-way
+                if original is dataset and request.nulls == "bayes":
+                    bound = max(bound, _bound_by_weighing(part, request, subset))
             unprotected = np.union1d(unprotected, unhelped)
             if not np.array_equal(hidden_part, part):
                 rows[:, places] = hidden_part
@@ -160,6 +165,16 @@ def _hide_equally(
             part, frequency, request.k, allowed=allowed, costs=costs, known=True
         )
     return rows, unprotected, bound
+
+
+def _bound_by_weighing(
+    part: npt.NDArray[np.int32], request: SuppressionRequest, subset: Sequence[str]
+) -> float:
+    """What the records cost at the least that must hide a cell for somebody who weighs."""
+    prices = [float(request.costs[name].min()) for name in subset if name not in request.never]
+    if not prices or np.any(part == HIDDEN):
+        return 0.0
+    return bound_hidden_records(count_equal_rows(part), request.k) * min(prices)
 
 
 def build_cell_costs(

@@ -1,10 +1,14 @@
-"""Dual bound (covering LP): how few cells any suppression needs, whatever is suppressed.
+"""Dual bounds (covering LP): how few cells any suppression needs, whatever is suppressed.
 
-It is the dual of a covering problem. Every record r that lacks d(r) others needs that many
-wildcards whose masks reach it, or hides cells of its own. Give each record a price u(r) so that no
-wildcard is paid more than it costs: for every mask and every group of records that agree outside
-it, the prices add up to at most the cost of the mask (less v, where (d - 1) u <= v pays for hiding
-one's own cells). Then all lacks together, at these prices, cannot be cheaper than the sum of d u.
+Where hidden cells count (`maybe`, `known`), it is the dual of a covering problem. Every record r
+that lacks d(r) others needs that many wildcards whose masks reach it, or hides cells of its own.
+Give each record a price u(r) so that no wildcard is paid more than it costs: for every mask and
+every group of records that agree outside it, the prices add up to at most the cost of the mask
+(less v, where (d - 1) u <= v pays for hiding one's own cells). Then all lacks together, at these
+prices, cannot be cheaper than the sum of d u.
+
+Where they are weighed (`bayes`), hidden cells are worth far less, since what a record may be is
+shared out: `bound_hidden_records`.
 """
 
 from __future__ import annotations
@@ -66,6 +70,46 @@ def bound_suppression_cost(
     best = max(_search_prices(groups, limits, lacks, lacks >= least, known) for least in steps)
     whole = np.all(costs == np.rint(costs))
     return max(cheapest, float(ceil(best - tuning.WHOLE_TOLERANCE)) if whole else best)
+
+
+def bound_hidden_records(frequency: Ints, k: int) -> int:
+    """How many records any suppression touches at the least that gives everybody k (`bayes`).
+
+    Call a combination of values that f < k records have *rare*, and let R be the records that hide
+    something. Two things are true of every suppression under which everybody weighs k or more:
+
+    1. A rare combination of which no record is complete any more has all its f records in R.
+    2. One of which a record is still complete has that record to compare with: it weighs 1, the
+       most that anything weighs, so what fits the combination weighs k or more in all. Complete
+       records that have it are f at most, and the rest, at least k - f, comes from R. What a record
+       of R weighs for different combinations adds up to 1 at most: it is (w + a s) / (n + a), where
+       the w complete records of each combination are among the n that agree with what the record
+       shows, and the s are products of shares of values among the records that show them
+       (`estimate_hidden_chance`), which over different combinations add up to 1 at most. So the
+       records of R are at least as many as all these k - f together.
+
+    If combinations of the second kind are A and the others Z, R has no fewer records than
+    sum over A of (k - f), and no fewer than sum over Z of f; so for every t in [0, 1] no fewer
+    than t times the first plus 1 - t times the second, which is at least the sum over all rare
+    combinations of min(t (k - f), (1 - t) f), whatever A and Z are. That is concave and piecewise
+    linear in t with corners at f / k: the best t is one of those.
+
+    Args:
+        frequency: for each record, how many have its values; nothing is hidden yet.
+        k: how many must look alike.
+
+    >>> bound_hidden_records(np.array([1, 1, 1, 1, 1, 2, 2]), 3)
+    4
+    """
+    rare = frequency[frequency < k].astype(np.int64)
+    records = np.bincount(rare, minlength=k)
+    most = 0
+    for corner in range(1, k):  # t = corner / k, and all sums are whole numbers of 1 / k
+        worth = sum(
+            int(records[f]) // f * min(corner * (k - f), (k - corner) * f) for f in range(1, k)
+        )
+        most = max(most, -(-worth // k))
+    return most
 
 
 def _search_prices(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from divulge import records
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
+from divulge.protection.method.decoys import check_decoys
 from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems, checks
 from divulge.work.arrays import Floats, Ints
@@ -109,6 +110,7 @@ def check_suppression_request(
     search: Search,
     order: Order,
     seed: int | None,
+    decoys: float = 0.0,
 ) -> SuppressionRequest:
     """All that was asked for, checked at once."""
     names = dataset.attributes(among, "among")
@@ -130,6 +132,7 @@ def check_suppression_request(
         cells = checks.whole_number("cells_per_record", cells_per_record, floats=True)
         problems.extend("", cells)
     problems.extend("", checks.share("suppression_limit", suppression_limit))
+    problems.extend("", check_decoys(decoys))
     chosen = _check_subsets(names, subsets, problems)
     costs = _check_costs(dataset, names, importance, cost, problems)
     problems.raise_any()

@@ -25,6 +25,8 @@ from divulge.protection.changes.changes import (
     select_records,
 )
 from divulge.protection.changes.decision_log import DecisionLog
+from divulge.protection.method.attack import attack_method
+from divulge.protection.method.decoys import DecoyWish, add_decoys
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.cell_choice import choose_hidden_cells, list_hidden_cells
 from divulge.protection.suppression.cheaper_rows import find_cheaper_rows
@@ -48,6 +50,7 @@ from divulge.protection.suppression.request import (
 from divulge.records.risk.frequencies import SEMANTICS_OF_ALIKE_NULLS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError, format_quantity
 from divulge.work.arrays import Floats, Ints
+from divulge.work.secret_key import SecretKey
 
 
 def suppress(
@@ -66,6 +69,8 @@ def suppress(
     search: Search = "fewest",
     order: Order = "weight",
     seed: int | None = None,
+    decoys: float = 0.0,
+    secret: SecretKey | None = None,
 ) -> Protected:
     """Suppress cells until every record has k that look like it.
 
@@ -88,6 +93,9 @@ def suppress(
             hiding the attribute that gives it most company, until it has enough.
         order: of the cycle: least `weight` first, highest `risk` first, as `given`, `random`.
         seed: of a random order, and of the choice among equal records; keep it secret.
+        decoys: further cells that are suppressed at random, for each that had to be (0.25: one
+            for four): those who know the method then cannot exclude values for certain.
+        secret: what decoys are drawn with; derived from the data if not given.
 
     Raises:
         InvalidInput: for a k, a name or a cost that cannot be.
@@ -117,10 +125,16 @@ def suppress(
         search=search,
         order=order,
         seed=seed,
+        decoys=decoys,
     )
     protected = run_suppression(dataset, request)
     _refuse_many_suppressed(protected, suppression_limit)
-    return protected
+    original = select_records(dataset, protected.kept) if protected.removed else dataset
+    return add_decoys(
+        protected,
+        DecoyWish(decoys, secret, suppression_limit * dataset.rows),
+        lambda released: _is_held(original, released, request),
+    )
 
 
 def _refuse_many_suppressed(protected: Protected, suppression_limit: float) -> None:
@@ -139,13 +153,16 @@ def _refuse_many_suppressed(protected: Protected, suppression_limit: float) -> N
 def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:
     """Do what was asked for, count it again, and tell what was done."""
     limit = Limit("k_anonymity", at_least=request.k, nulls=request.nulls)
+    limits: tuple[Limit, ...] = (limit,)
+    if len(request.subsets) > 1:
+        limits = tuple(limit.with_options(among=list(subset)) for subset in request.subsets)
     released, log, bound = suppress_cells(dataset, dataset, request)
     protected = Protected(
         original=dataset,
         dataset=released,
         decisions=replace(log, original=dataset),
         nulls=request.nulls,
-        limits=(limit,),
+        limits=limits,
         among=request.names,
         bound=bound,
         cost=sum_cost(log, request),
@@ -157,6 +174,7 @@ def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:
         and request.nulls == "maybe"
         and len(request.subsets) == 1,
         k=request.k,
+        attack_method=attack_method,
     )
     _check_frequencies(protected, request)
     return protected

@@ -97,14 +97,20 @@ def _assign_bars(figures: Floats, bars: int) -> tuple[list[str], Ints]:
     values, place = np.unique(figures, return_inverse=True)
     if values.size <= bars:
         return [format_number(float(value)) for value in values], place.reshape(-1)
-    if np.all(values == np.rint(values)):
+    if np.all(np.isfinite(values)) and np.all(values == np.rint(values)):
         lows = np.array([low for low, _ in CLASS_SIZE_BANDS])
         band = np.maximum(np.searchsorted(lows, figures, "right") - 1, 0)
         used, names = np.unique(band), read_band_labels()
         return [names[each] for each in used], np.searchsorted(used, band)
-    edges = np.linspace(values[0], values[-1], bars + 1)
-    step = np.clip(np.searchsorted(edges, figures, "right") - 1, 0, bars - 1)
-    return [_say("class_measure.band", least=edge) for edge in edges[:-1]], step
+    # What is without end has a bar of its own behind the others.
+    finite, endless = values[np.isfinite(values)], int(np.isinf(values[-1]))
+    edges = np.linspace(finite[0], finite[-1], bars - endless + 1)
+    step = np.clip(np.searchsorted(edges, figures, "right") - 1, 0, bars - endless - 1)
+    labels = [_say("class_measure.band", least=edge) for edge in edges[:-1]]
+    if endless:
+        step = np.where(np.isinf(figures), bars - 1, step)
+        labels.append(format_number(np.inf))
+    return labels, step
 
 
 def draw_attackers(risks_by_attacker: ThreeAttackers) -> Chart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -133,10 +134,12 @@ class ClassMeasure:
             "nulls": self.counting.nulls,
             "count": self.counting.count,
             "claim": self.claim,
-            "value": self.value,
+            "value": _finite_or_none(self.value),
             "classes": int(self.classes.size),
-            "mean_over_records": float(self.values.mean()),
-            "value_by_semantics": self.side_by_side,
+            "mean_over_records": _finite_or_none(float(self.values.mean())),
+            "value_by_semantics": {
+                nulls: _finite_or_none(value) for nulls, value in self.side_by_side.items()
+            },
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -280,3 +283,8 @@ class CrowdMeasure(ClassMeasure):
     def assess(self, chosen: Bools, whole: bool = False) -> Assessment:
         """The risk of being picked out of the crowd."""
         return self.risk().of(chosen, whole=whole)
+
+
+def _finite_or_none(figure: float) -> float | None:
+    """A figure as JSON can hold it; what is without end is null there."""
+    return figure if math.isfinite(figure) else None

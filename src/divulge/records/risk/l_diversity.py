@@ -1,8 +1,8 @@
-"""l-diversity and beta-likeness: what a class of records that look alike gives away together.
+"""l-diversity, beta-likeness, delta-disclosure: what a class of those who look alike gives away.
 
 Where all of a class have the same sensitive value, nobody need be singled out to be exposed.
 Distinct, entropy and recursive (c, l)-diversity: Machanavajjhala et al. 2007. Beta-likeness: Cao
-& Karras 2012.
+& Karras 2012. Delta-disclosure privacy: Brickell & Shmatikov 2008.
 """
 
 from __future__ import annotations
@@ -139,6 +139,33 @@ def beta_likeness(
     )
 
 
+def delta_disclosure(
+    dataset: Dataset,
+    attribute: str | None = None,
+    among: Names = None,
+    nulls: Nulls = "bayes",
+    count: Count = "records",
+    *,
+    original: Dataset | None = None,
+) -> SensitiveMeasure:
+    """How far each class is from all records, as a ratio of shares: delta-disclosure privacy.
+
+    The highest |ln(q/p)| over the sensitive values of all records, with q the share of a value in
+    a class and p its share among all; infinite where a class lacks a value that others have. The
+    arguments are those of `distinct_l_diversity`.
+
+    >>> import divulge as dv
+    >>> round(delta_disclosure(dv.datasets.school_year_example(), among="gender").value, 4)
+    0.6931
+    """
+    sensitive = count_sensitive_values(
+        dataset, attribute, among, nulls=nulls, count=count, original=original
+    )
+    return build_sensitive_measure(
+        "delta_disclosure", dataset, sensitive, _compute_log_ratio, "highest"
+    )
+
+
 def build_sensitive_measure(
     measure: str,
     dataset: Dataset,
@@ -205,6 +232,14 @@ def _compute_relative_gain(sensitive: SensitiveClasses) -> Floats:
     return gain
 
 
+def _compute_log_ratio(sensitive: SensitiveClasses) -> Floats:
+    ratio = np.zeros(sensitive.classes)
+    gap = np.abs(np.log(sensitive.share / sensitive.overall[sensitive.code]))
+    np.maximum.at(ratio, sensitive.of_class, gap)
+    lacks = _count_distinct(sensitive) < np.count_nonzero(sensitive.overall)
+    return np.where(lacks, np.inf, ratio)
+
+
 SharesFigure: TypeAlias = Callable[[SensitiveClasses], Floats]
 """A figure of each class from the values that it has of a sensitive attribute."""
 
@@ -222,5 +257,6 @@ def find_shares_figure(measure: str, options: Mapping[str, Any]) -> SharesFigure
             classes, float(options.get("c", 3))
         ),
         "beta_likeness": _compute_relative_gain,
+        "delta_disclosure": _compute_log_ratio,
     }
     return figures.get(measure)

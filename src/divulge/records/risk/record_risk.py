@@ -90,12 +90,14 @@ class RecordRisk:
         """
         if not 0 <= share <= 1:
             raise DivulgeError(f"{share:g} is not a share (0 to 1)")
-        allowed = share * self.values.size
-        ascending = np.sort(self.values)
-        below = np.concatenate([[0.0], np.cumsum(ascending)[:-1]])
-        left = np.arange(ascending.size, 0, -1)
+        order = np.argsort(self.values, kind="stable")
+        ascending = self.values[order]
+        weight = np.ones(order.size) if self.people is None else self.people.weight[order]
+        allowed = share * fsum(weight)
+        below = np.concatenate([[0.0], np.cumsum(weight * ascending)[:-1]])
+        left = np.cumsum(weight[::-1])[::-1]
         # With the i smallest left as they are and the rest cut to t: below[i] + left[i] * t.
-        if below[-1] + ascending[-1] <= allowed:
+        if below[-1] + left[-1] * ascending[-1] <= allowed:
             return 1.0
         place = int(np.argmax(below + left * ascending > allowed))
         return float(max(0.0, (allowed - below[place]) / left[place]))
@@ -161,6 +163,8 @@ class RecordRisk:
         secrets = int(values.size)
         right = fsum(values)
         certain: float = int((values >= 1).sum())
+        is_above = is_beyond_bound(values, threshold, "highest")
+        above = int(is_above.sum())
         subjects = self.dataset.subjects
         if self.people is not None:
             everybody, subjects = float(self.people.number), "people"
@@ -168,6 +172,7 @@ class RecordRisk:
             share = self.people.weight[chosen]
             share = share * (secrets / fsum(share))
             right, certain = fsum(values * share), fsum(share[values >= 1])
+            above = int(np.unique(self.people.of_record[chosen][is_above]).size)
         sentence_values = {
             "measure": self.title,
             "subjects": subjects,
@@ -175,7 +180,7 @@ class RecordRisk:
             "average": right / secrets,
             "highest": float(values.max()),
             "right": right,
-            "above": int(is_beyond_bound(values, threshold, "highest").sum()),
+            "above": above,
             "threshold": threshold,
         }
         callbacks: dict[str, Any] = {}
@@ -203,7 +208,7 @@ class RecordRisk:
             ),
             figures={
                 "highest_risk": sentence_values["highest"],
-                "records_above_threshold": sentence_values["above"],
+                "records_above_threshold": int(is_above.sum()),
                 **(self.figures if whole else {}),
             },
             **callbacks,

@@ -27,6 +27,7 @@ from divulge.records.risk.individual import METHODS, individual_risk, reidentifi
 from divulge.records.risk.k_anonymity import anonymity_of_each
 from divulge.records.risk.l_diversity import (
     beta_likeness,
+    delta_disclosure,
     distinct_l_diversity,
     entropy_l_diversity,
     recursive_l_diversity,
@@ -332,6 +333,15 @@ _SPECS = (
     MeasureSpec(
         name="beta_likeness",
         function=beta_likeness,
+        figure=judge_worst_class,
+        scale="count",
+        of_attribute=True,
+        options=_CLASS_OPTIONS,
+        per_record="class",
+    ),
+    MeasureSpec(
+        name="delta_disclosure",
+        function=delta_disclosure,
         figure=judge_worst_class,
         scale="count",
         of_attribute=True,

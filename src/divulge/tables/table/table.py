@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from divulge.classes.people import find_people
 from divulge.data import Dataset
 from divulge.tables.table.axis import Axis
 from divulge.tables.table.contributions import Contributions, Contributors
@@ -105,8 +106,9 @@ class Table:
         """Count records, or sum a value of theirs, by some attributes.
 
         An attribute with a hierarchy has subtotals. Records with the same `contributor` (a
-        holding, an enterprise) are one contributor to a cell. Sampling weights are not used: every
-        record counts once, and `unused_weight` says which attribute holds them.
+        holding, an enterprise) are one contributor to a cell; if none is named, those of one person
+        (the role `person`) are. Sampling weights are not used: every record counts once, and
+        `unused_weight` says which attribute holds them.
 
         >>> import divulge as dv
         >>> pupils = dv.datasets.school_year_example()
@@ -127,6 +129,9 @@ class Table:
         else:
             numbers = read_amounts(dataset, value)
         record_units, decimals, lowest_units = to_common_units(numbers, lowest)
+        people = find_people(dataset) if contributor is None else None
+        if people is not None:
+            [contributor] = dataset.dictionary.having("person")
         holding = (
             np.arange(dataset.rows)
             if contributor is None

@@ -1,0 +1,208 @@
+"""`divulge recode`: the levels with the least loss, for a file or for the records of a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from divulge.cli.options import Attributes, Data, Hidden, Missing, OfRelease, Overwrite, StopAfter
+from divulge.cli.protection import EXIT_CODES, Json, Values, add_identifiers
+from divulge.cli.risk import read_records
+
+if TYPE_CHECKING:
+    from divulge.assessment import Limit
+    from divulge.data import Dataset
+    from divulge.protection import Protected
+
+
+def recode(
+    data: Data,
+    quasi_identifier: Attributes = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(help="An attribute and its file of levels, as age=levels.csv; repeat."),
+    ] = None,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="Fewest records in a class.")] = None,
+    sensitive: Annotated[
+        str | None, typer.Option(help="The sensitive attribute, for diversity and closeness.")
+    ] = None,
+    diversity: Annotated[
+        int | None, typer.Option("-l", min=1, help="Fewest different sensitive values in a class.")
+    ] = None,
+    closeness: Annotated[
+        float | None, typer.Option("-t", min=0, max=1, help="Largest distance (t-closeness).")
+    ] = None,
+    suppression_limit: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of records that may be removed.")
+    ] = 0.05,
+    utility: Annotated[
+        Literal["loss", "granularity", "precision", "entropy"],
+        typer.Option(help="What is kept as high as can be."),
+    ] = "loss",
+    local: Annotated[
+        bool, typer.Option(help="Recode single records, instead of whole attributes.")
+    ] = False,
+    search: Annotated[
+        Literal["optimal", "climb", "nested", "clusters"],
+        typer.Option(help="How; nested and clusters are ways to recode single records."),
+    ] = "optimal",
+    never: Annotated[
+        list[str] | None, typer.Option(help="An attribute that must not be touched; repeat.")
+    ] = None,
+    dataset: OfRelease = None,
+    missing: Missing = None,
+    hidden: Hidden = None,
+    identifier: Annotated[
+        list[str] | None, typer.Option(help="An attribute that names people; repeat.")
+    ] = None,
+    unlisted: Annotated[
+        Literal["drop", "non_identifying"] | None,
+        typer.Option(help="What becomes of attributes without a role; not judged if not given."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where the recoded records go.")] = None,
+    log: Annotated[Path | None, typer.Option(help="Where the decisions go (Parquet).")] = None,
+    recipe: Annotated[
+        Path | None, typer.Option(help="Where the recipe goes, to be applied to other data.")
+    ] = None,
+    apply: Annotated[
+        Path | None, typer.Option(help="A recipe to apply, instead of a search for levels.")
+    ] = None,
+    values: Values = False,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    stop_after: StopAfter = None,
+) -> None:
+    """Recode attributes of a file so that every limit holds with the least loss."""
+    from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
+    from divulge.cli.run_context import set_run_conditions
+    from divulge.protection import Recipe, judge_published
+    from divulge.protection import recode as recode_dataset
+    from divulge.protection.result.published_columns import list_unlisted_columns
+
+    outputs = {"--out": out, "--log": log, "--recipe": recipe}
+    inputs = [data, *([apply] if apply is not None else [])]
+    with set_run_conditions(stop_after, outputs, inputs, overwrite):
+        records = read_records(
+            data, dataset, quasi_identifier, None, None, missing=missing, hidden=hidden
+        )
+        records = add_identifiers(records, identifier or [])
+        records = _add_sensitive(records, sensitive)
+        undecided = list_unlisted_columns(records) if out and unlisted is None else []
+        if apply is not None:
+            protected = Recipe.load(apply).apply(records)
+        else:
+            protected = recode_dataset(
+                records,
+                _list_limits(
+                    data,
+                    dataset,
+                    k=k,
+                    sensitive=sensitive,
+                    diversity=diversity,
+                    closeness=closeness,
+                ),
+                suppression_limit,
+                utility,
+                search,
+                local=local or search in ("nested", "clusters"),
+                is_a=_parse_hierarchies(hierarchy or []),
+                never=never or (),
+            )
+        judgement = judge_published(protected, unlisted=unlisted)
+        is_refused = bool(undecided) or judgement.status != "pass"
+        if not is_refused:
+            _write_results(
+                protected, outputs, unlisted=unlisted, values=values, overwrite=overwrite
+            )
+    with tolerate_closed_pipe():
+        if json:
+            print_json({**protected.to_dict(), "published": judgement.to_dict()})
+        else:
+            print_text(protected)
+            for sentence in judgement.sentences():
+                print_text(str(sentence))
+            if undecided:
+                print_sentence("suppress.unlisted", names=undecided, count=len(undecided))
+    failed = judgement.status == "fail"
+    raise typer.Exit(EXIT_CODES["fail" if failed else "not judged" if undecided else "pass"])
+
+
+def _list_limits(
+    data: Path,
+    name: str | None,
+    *,
+    k: int | None,
+    sensitive: str | None,
+    diversity: int | None,
+    closeness: float | None,
+) -> list[Limit]:
+    """The limits that were given; of a release file without any, those on the dataset."""
+    from divulge.assessment import Limit
+    from divulge.release import Release
+    from divulge.work import InvalidInput, Problem
+
+    limits = []
+    if k is not None:
+        limits.append(Limit("k_anonymity", at_least=k))
+    if diversity is not None:
+        limits.append(Limit("distinct_l_diversity", at_least=diversity, attribute=sensitive))
+    if closeness is not None:
+        limits.append(Limit("t_closeness", at_most=closeness, attribute=sensitive))
+    if not limits and data.suffix.lower() == ".toml":
+        release = Release.load(data)
+        name = name or next(iter(release.datasets))
+        limits = [
+            limit
+            for limit in release.limits
+            if not limit.of_assessment and limit.dataset in (None, name) and not limit.others
+        ]
+    if not limits:
+        message = "names none; give -k, -l or -t, or a release file with limits on its dataset."
+        raise InvalidInput("recode", [Problem("limits", message)])
+    return limits
+
+
+def _parse_hierarchies(pairs: list[str]) -> dict[str, Any]:
+    """Files of levels by attribute, from `attribute=file`."""
+    from divulge.work import InvalidInput, Problem
+
+    files = {}
+    for pair in pairs:
+        name, parted, path = pair.partition("=")
+        if not parted or not name or not path:
+            message = "must be an attribute, an equals sign and a file, as age=levels.csv."
+            raise InvalidInput("recode", [Problem("--hierarchy", message)])
+        files[name] = path
+    return files
+
+
+def _add_sensitive(records: Dataset, name: str | None) -> Dataset:
+    """The same records with the role of the sensitive attribute, if one was named."""
+    if name is None or records.dictionary.attributes.get(name) is None:
+        return records
+    roles: dict[str, Any] = {str(role): of for role, of in records.roles.items()}
+    if name in records.dictionary.having("sensitive"):
+        return records
+    hierarchies = {a.name: a.hierarchy for a in records.dictionary if a.hierarchy is not None}
+    return records.describe(
+        {**roles, "sensitive": [*records.dictionary.having("sensitive"), name]}, hierarchies
+    )
+
+
+def _write_results(
+    protected: Protected,
+    paths: dict[str, Path | None],
+    *,
+    unlisted: Literal["drop", "non_identifying"] | None,
+    values: bool,
+    overwrite: bool,
+) -> None:
+    out, log, recipe = (paths[option] for option in ("--out", "--log", "--recipe"))
+    if out is not None:
+        protected.write(out, overwrite, unlisted=unlisted)
+    if log is not None:
+        protected.decisions.write(log, values, overwrite)
+    if recipe is not None:
+        protected.recipe.write(recipe, overwrite)

@@ -1,0 +1,205 @@
+"""Recoding and suppression chosen together: levels after which hiding cells costs least.
+
+Coarser levels leave fewer records at risk, and fewer cells to be hidden. What hiding costs is known
+only once it is done, so levels are ranked by an estimate (some cells for each record at risk), the
+best for several estimates are protected in full, and then their neighbours, as long as one loses
+less. The levels that climbing one at a time finds are always among those that are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import floor
+from typing import Protocol
+
+import numpy as np
+
+from divulge import work
+from divulge.assessment import Sentence
+from divulge.data import Dataset
+from divulge.data.column import find_hidden_cells
+from divulge.protection import tuning
+from divulge.protection.cycle_request import CycleRequest
+from divulge.protection.limits.per_record import Goal
+from divulge.protection.recoding.branch_and_bound import find_optimal_levels
+from divulge.protection.recoding.evaluation import LevelEvaluator, Levels
+from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
+from divulge.protection.recoding.limit_tests import (
+    build_class_tests,
+    list_told_attributes,
+    sort_limits,
+)
+from divulge.protection.result.cell_utility import compute_attribute_loss
+from divulge.protection.result.protected import Protected
+from divulge.protection.suppression.request import OutOfReachError
+from divulge.work import InvalidInput
+
+
+class CycleRunner(Protocol):
+    """The cycle: from a dataset, goals and a plan (and levels to begin with) to a protection."""
+
+    def __call__(
+        self,
+        dataset: Dataset,
+        goals: Sequence[Goal],
+        plan: CycleRequest,
+        levels: Mapping[str, int] | None = None,
+        known: Dataset | None = None,
+    ) -> Protected:
+        """Protect the records."""
+
+
+def protect_jointly(
+    run_cycle: CycleRunner,
+    dataset: Dataset,
+    goals: Sequence[Goal],
+    plan: CycleRequest,
+    *,
+    levels: Mapping[str, int] | None = None,
+    known: Dataset | None = None,
+) -> Protected:
+    """Protect by the levels that lose least together with what is hidden after them."""
+    space = None if levels else _build_space(dataset, goals, plan)
+    if space is None:
+        return run_cycle(dataset, goals, plan, levels, known)
+    with work.step("Weighing recoding against suppression") as step:
+        search = _JointSearch(run_cycle, dataset, goals, plan, known=known)
+        search.try_levels(None)
+        for candidate in _rank_levels(space):
+            search.try_levels(_name_levels(space.lattice, candidate))
+            step.advance()
+        while search.best is not None and (
+            neighbours := search.list_neighbours(space, len(search.losses))
+        ):
+            before = search.least
+            for candidate in neighbours:
+                search.try_levels(_name_levels(space.lattice, candidate))
+                step.advance()
+            if search.least >= before:
+                break
+    if search.best is None:
+        return run_cycle(dataset, goals, plan, None, known)  # it says what is out of reach
+    note = Sentence("divulge.protection", "recoding.joint", {"tried": len(search.losses)})
+    again = None
+    if known is None:
+        again = lambda other: protect_jointly(run_cycle, other, goals, plan)  # noqa: E731
+    return replace(search.best, notes=(*search.best.notes, note), again=again)
+
+
+class _JointSearch:
+    """Levels that were protected in full, and the best of them."""
+
+    def __init__(
+        self,
+        run_cycle: CycleRunner,
+        dataset: Dataset,
+        goals: Sequence[Goal],
+        plan: CycleRequest,
+        *,
+        known: Dataset | None,
+    ) -> None:
+        self.run_cycle, self.dataset, self.goals, self.plan = run_cycle, dataset, goals, plan
+        self.known = known
+        self.losses: dict[tuple[tuple[str, int], ...], float] = {}
+        self.best: Protected | None = None
+        self.least = np.inf
+        self.most = max(2, min(tuning.MOST_JOINT_TRIALS, tuning.JOINT_ROWS // max(1, dataset.rows)))
+
+    def try_levels(self, levels: Mapping[str, int] | None) -> None:
+        """Protect from some levels on, or (None) by climbing, and keep it if it loses less."""
+        key = tuple(sorted((levels or {"": -1}).items()))
+        if key in self.losses or len(self.losses) >= self.most:
+            return
+        plan = self.plan
+        if levels is not None:
+            plan = replace(plan, methods=tuple(m for m in plan.methods if m != "recode"))
+        try:
+            protected = self.run_cycle(self.dataset, self.goals, plan, levels, self.known)
+        except OutOfReachError:
+            self.losses[key] = np.inf
+            return
+        self.losses[key] = loss = sum_loss(protected, plan)
+        # What was climbed comes first, and is kept unless another loses clearly less.
+        if loss < self.least - tuning.LEAST_JOINT_GAIN:
+            self.best, self.least = protected, loss
+
+    def list_neighbours(self, space: LevelEvaluator, tried: int) -> list[Levels]:
+        """One attribute a level finer or coarser than the best, where few enough are at risk."""
+        assert self.best is not None  # noqa: S101  # asked before
+        if tried >= self.most:
+            return []
+        names = space.lattice.names
+        current = tuple(self.best.levels.get(name, 0) for name in names)
+        neighbours = [
+            (*current[:a], level, *current[a + 1 :])
+            for a, height in enumerate(space.lattice.heights)
+            for level in (current[a] - 1, current[a] + 1)
+            if 0 <= level <= height
+        ]
+        allowed = [space.evaluate(each) for each in neighbours]
+        allowed = [each for each in allowed if space.is_allowed(each)]
+        return [each.levels for each in sorted(allowed, key=lambda each: each.loss)]
+
+
+def sum_loss(protected: Protected, plan: CycleRequest) -> float:
+    """What recoding and suppression lost, each attribute as dear as it is (a weighted mean)."""
+    weights = [plan.importance.get(name, 1.0) for name in protected.among]
+    losses = [
+        compute_attribute_loss(protected.original, protected.dataset, protected.kept, name)
+        for name in protected.among
+    ]
+    return float(np.average(losses, weights=weights)) if losses else 0.0
+
+
+def _build_space(
+    dataset: Dataset, goals: Sequence[Goal], plan: CycleRequest
+) -> LevelEvaluator | None:
+    """The lattice with the limits that classes tell; None where there is nothing to choose."""
+    names = list(dict.fromkeys(name for goal in goals for name in goal.among))
+    is_recoded = [
+        name not in plan.never and dataset.dictionary[name].hierarchy is not None for name in names
+    ]
+    if plan.local or "recode" not in plan.methods or not any(is_recoded):
+        return None
+    if any(np.any(find_hidden_cells(dataset.columns[name])) for name in names):
+        return None
+    limits = sort_limits(dataset, goals)
+    told = list_told_attributes(dataset, limits)
+    if not limits.counted or set(told) & set(names):
+        return None
+    try:
+        lattice = build_lattice(
+            dataset, names, fixed=sorted(plan.never), apart=told, importance=plan.importance
+        )
+    except InvalidInput:  # climbing says which values a hierarchy lacks
+        return None
+    if lattice.combinations > tuning.MOST_LEVEL_COMBINATIONS:
+        return None
+    share = plan.suppression_limit if "suppress" in plan.methods else 0.0
+    return LevelEvaluator(
+        lattice=lattice,
+        tests=build_class_tests(dataset, lattice, limits),
+        most_removed=floor(share * dataset.rows + 1e-9),
+        flat_cost=_price_record(lattice, 1.0),
+    )
+
+
+def _price_record(lattice: GeneralisationLattice, cells: float) -> float:
+    """What so many hidden cells of a record cost, on average."""
+    return cells / max(1, len(lattice.names)) / max(1, lattice.records)
+
+
+def _rank_levels(space: LevelEvaluator) -> list[Levels]:
+    """The best levels if each record at risk needs one hidden cell, or two, or three."""
+    ranked: list[Levels] = []
+    for cells in tuning.HIDDEN_CELL_ESTIMATES:
+        evaluator = replace(space, flat_cost=_price_record(space.lattice, cells), evaluated={})
+        best = find_optimal_levels(evaluator).best
+        if best is not None and best.levels not in ranked:
+            ranked.append(best.levels)
+    return ranked
+
+
+def _name_levels(lattice: GeneralisationLattice, levels: Levels) -> dict[str, int]:
+    return {name: level for name, level in zip(lattice.names, levels, strict=True) if level}

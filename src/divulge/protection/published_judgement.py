@@ -1,0 +1,139 @@
+"""Whether protected records may go out as they would be written: judged after refilling.
+
+A suppression that looks at the quasi-identifiers alone may hide what another published column
+tells. So what would go out is refilled first, and every limit is judged by the reading of somebody
+who knows their victim and weighs what fits; one that holds by count only holds if that is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from divulge.assessment import Limit, Sentence
+from divulge.data.column_fate import Unlisted, find_column_fate
+from divulge.protection.limits.per_record import build_goals
+from divulge.protection.refill.result import Refill
+from divulge.protection.refill_resistance import (
+    PublishedView,
+    refill_released,
+    select_known,
+)
+from divulge.protection.result.protected import Protected
+from divulge.records.risk.frequencies import DEFAULT_NULLS
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedJudgement:
+    """What hidden cells tell once they are refilled, and whether the limits hold then."""
+
+    at_risk: int
+    """Records that do not satisfy the limits, with or without refilling."""
+    by_count_only: bool
+    """Whether the limits hold only where a hidden cell counts as company for everybody."""
+    is_accepted: bool
+    refill: Refill | None
+    protected: Protected
+
+    @property
+    def status(self) -> Literal["pass", "fail"]:
+        """Whether the records may go out as far as these limits are concerned."""
+        if self.by_count_only:
+            return "pass" if self.is_accepted else "fail"
+        return "fail" if self.at_risk else "pass"
+
+    def sentences(self) -> tuple[Sentence, ...]:
+        """What can be read of what was hidden, and what that means for the limits."""
+        told = () if self.refill is None else self.refill.sentences()
+        values = {
+            "count": self.at_risk,
+            "total": self.protected.dataset.rows,
+            "subjects": self.protected.original.subjects,
+            "rule": self.protected.rule,
+        }
+        if self.by_count_only:
+            kind = "accepted" if self.is_accepted else "count_only"
+        else:
+            kind = "refuted" if self.at_risk else "held"
+        if kind == "held" and self.refill is None:
+            return ()
+        return (*told, Sentence("divulge.protection", f"published.{kind}", values))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values; no value of a record."""
+        return {
+            "status": self.status,
+            "by_count_only": self.by_count_only,
+            "at_risk": self.at_risk,
+            "refill": None if self.refill is None else self.refill.to_dict(),
+            "sentences": [sentence.render() for sentence in self.sentences()],
+        }
+
+
+def judge_published(
+    protected: Protected,
+    *,
+    publish: Collection[str] = (),
+    unlisted: Unlisted | None = None,
+    keep_order: bool = False,
+    accept_count_only: bool = False,
+) -> PublishedJudgement:
+    """Refill what protected records hide from the columns that would go out, and judge again.
+
+    Args:
+        protected: what a protection made of a dataset.
+        publish: ids of persons, households or groups that go out.
+        unlisted: what becomes of attributes without a role; taken for published if not given.
+        keep_order: whether records go out in the order of the source.
+        accept_count_only: whether a limit may hold by count only.
+
+    >>> import divulge as dv
+    >>> p = dv.protection.suppress(dv.datasets.school_year_example(), k=2)
+    >>> judge_published(p).status
+    'pass'
+    """
+    dataset = protected.dataset
+    names = [
+        name
+        for name in dataset.names
+        if find_column_fate(name, dataset.dictionary[name].role, publish, unlisted)
+        not in ("withheld", "dropped")
+    ]
+    view = PublishedView(names, keep_order)
+    asked = list(protected.limits)
+    weighed = [_read_weighing(limit) for limit in asked]
+    found = refill_released(dataset, select_known(protected), protected.among, view)
+    at_risk = _count_at_risk(protected, weighed, found)
+    return PublishedJudgement(
+        at_risk=at_risk,
+        by_count_only=at_risk > 0
+        and weighed != asked
+        and not _count_at_risk(protected, asked, found),
+        is_accepted=accept_count_only,
+        refill=found,
+        protected=protected,
+    )
+
+
+def _count_at_risk(protected: Protected, limits: Sequence[Limit], found: Refill | None) -> int:
+    """How many records do not satisfy limits, as they are or with what is filled rightly."""
+    released, original = protected.dataset, select_known(protected)
+    versions = [released]
+    if found is not None:
+        columns = {**released.columns, **found.refilled_rightly.columns}
+        versions.append(replace(released, columns=columns))
+    at_risk = np.zeros(released.rows, np.bool_)
+    for goal in build_goals(protected.original, limits):
+        for version in versions:
+            at_risk |= goal.measure_standing(version, original, protected.kept).at_risk
+    return int(np.count_nonzero(at_risk))
+
+
+def _read_weighing(limit: Limit) -> Limit:
+    """The limit as somebody reads it who knows their victim and weighs what fits."""
+    if limit.options.get("nulls", DEFAULT_NULLS) == DEFAULT_NULLS:
+        return limit
+    return limit.with_options(nulls=DEFAULT_NULLS)
