@@ -133,7 +133,7 @@ def risk_and_utility() -> Any:
     from divulge import datasets, protection
 
     companies = datasets.inflation_and_growth(5_000, "V", 5)
-    return protection.risk_utility_map(companies, (2, 3, 5, 10)).points
+    return [point.to_dict() for point in protection.risk_utility_map(companies).points]
 
 
 TECHNIQUES = (("k_anonymity", 3), ("individual_risk", 0.02), ("dis_suda", 0.0))

@@ -35,6 +35,7 @@ PAGES_THAT_RUN = [
     "reconstruction.md",
     "protection.md",
     "recoding.md",
+    "coming-from-arx.md",
     "qif.md",
     "extending.md",
     "translating.md",

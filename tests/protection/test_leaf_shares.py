@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from divulge import Dataset, Hierarchy, Limit, protection
-from divulge.protection.result.utility import compute_attribute_loss, compute_leaf_shares
+from divulge.protection.result.cell_utility import compute_attribute_loss, compute_leaf_shares
 
 MARITAL = [
     ["1", "8", "8", "*"],

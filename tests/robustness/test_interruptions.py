@@ -11,7 +11,7 @@ from tests.release_files import write_release
 
 from divulge import Dataset, InvalidInput, Limit, Release, datasets, events, protection, work
 from divulge.data import files
-from divulge.protection import risk_utility
+from divulge.protection import map_methods
 from divulge.protection.history import attacks
 from divulge.protection.history.attacks import HistoryAttacks
 from divulge.release import protect
@@ -91,7 +91,7 @@ def test_the_map_lacks_no_point_because_a_run_was_interrupted(
     interruption: Interruption, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrap = interrupt(interruption, on_call=2)
-    monkeypatch.setattr(risk_utility, "suppress", wrap(protection.suppress))
+    monkeypatch.setattr(map_methods, "suppress", wrap(protection.suppress))
     with pytest.raises(interruption):
         protection.risk_utility_map(datasets.local_suppression_example(), ks=(2,))
 

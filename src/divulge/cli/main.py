@@ -14,7 +14,16 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import events, hierarchies, protection, reconstruct, records, risk, tables
+from divulge.cli import (
+    events,
+    hierarchies,
+    protection,
+    reconstruct,
+    records,
+    risk,
+    risk_utility,
+    tables,
+)
 from divulge.cli.help_pages import GroupPage, set_help_pages
 from divulge.cli.options import Overwrite, StopAfter
 from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
@@ -157,6 +166,7 @@ app.command()(reconstruct.reconstruct)
 app.command()(protection.protect)
 app.command()(protection.suppress)
 app.command()(protection.explain)
+app.command("map")(risk_utility.draw_map)
 set_help_pages(app)
 
 

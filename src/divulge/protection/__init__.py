@@ -16,13 +16,15 @@ from divulge.protection.result.protected import Protected
 from divulge.protection.result.recipe import Recipe
 from divulge.protection.result.sharper_values import Sharpening, SharperValues
 from divulge.protection.result.utility import Utility
-from divulge.protection.risk_utility import RiskUtilityMap, risk_utility_map
+from divulge.protection.result.utility_map import MapPoint, RiskUtilityMap
+from divulge.protection.risk_utility import risk_utility_map
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.protection.suppression.suppress import suppress
 
 __all__ = [
     "Audit",
     "DecisionLog",
+    "MapPoint",
     "MethodKnowledge",
     "OutOfReachError",
     "Protected",

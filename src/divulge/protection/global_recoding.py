@@ -17,7 +17,7 @@ from divulge.protection.changes.decision_log import Change
 from divulge.protection.changes.recodings import coarsen_column, coarsen_to_levels
 from divulge.protection.cycle_request import CycleRequest, CycleState
 from divulge.protection.limits.per_record import Goal
-from divulge.protection.result.utility import compute_leaf_shares
+from divulge.protection.result.cell_utility import compute_leaf_shares
 from divulge.work.arrays import Ints
 
 

@@ -30,8 +30,8 @@ from divulge.protection.recoding.limit_tests import (
     list_told_attributes,
     sort_limits,
 )
+from divulge.protection.result.cell_utility import compute_attribute_loss
 from divulge.protection.result.protected import Protected
-from divulge.protection.result.utility import compute_attribute_loss
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import InvalidInput
 

@@ -27,7 +27,6 @@ from divulge.protection.cycle_request import CycleRequest, CycleState, check_cyc
 from divulge.protection.global_recoding import describe_levels
 from divulge.protection.limits.per_record import Goal, build_goals, has_protection_method
 from divulge.protection.recoding.branch_and_bound import find_optimal_levels
-from divulge.protection.recoding.cell_costs import CELL_UTILITIES, CellUtility
 from divulge.protection.recoding.clusters import find_clusters
 from divulge.protection.recoding.evaluation import LevelEvaluator
 from divulge.protection.recoding.lattice import build_lattice
@@ -42,15 +41,23 @@ from divulge.protection.recoding.limit_tests import (
 )
 from divulge.protection.recoding.local_outcome import choose_better
 from divulge.protection.recoding.local_release import build_local_release
-from divulge.protection.recoding.measured_levels import RecodedLevels
+from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
 from divulge.protection.recoding.nested import find_nested_levels
 from divulge.protection.recoding.recoded_release import RecodedRelease, build_recoded_release
+from divulge.protection.recoding.scored_search import (
+    RecodingUtility,
+    choose_cell_utility,
+    find_utility_problems,
+    is_scored,
+    search_by_score,
+)
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems, checks
+from divulge.work.effort import Effort
 from divulge.work.secret_key import SecretKey
 
 LevelSearch: TypeAlias = Literal["optimal", "climb", "nested", "clusters"]
@@ -61,7 +68,7 @@ def recode(
     dataset: Dataset,
     limits: Sequence[Limit],
     suppression_limit: float = 0.05,
-    utility: CellUtility = "loss",
+    utility: RecodingUtility = "loss",
     search: LevelSearch = "optimal",
     *,
     local: bool = False,
@@ -79,7 +86,9 @@ def recode(
         limits: what must hold.
         suppression_limit: the share of records that may be removed.
         utility: what is kept as high as can be: the least `loss`, or the best `granularity`,
-            `precision` or non-uniform `entropy`.
+            `precision` or non-uniform `entropy`; the least `discernibility` or `class_size`; or a
+            function of the original, the release and the places of the released records, the
+            smaller the better.
         search: `optimal` finds the best of all combinations of levels, and says in `proved` whether
             that is shown; `climb` makes one attribute after the other coarser, and hides cells of
             the records that are left. Of single records, `nested` (the default) splits classes
@@ -108,7 +117,9 @@ def recode(
     """
     described = add_hierarchies(merge_missing_kinds(dataset), is_a or {})
     problems = Problems(f'recoding of "{described.name}"')
-    problems.extend("", checks.one_of("utility", utility, CELL_UTILITIES))
+    problems.extend(
+        "", find_utility_problems(utility, is_of_levels=not local and search != "climb")
+    )
     problems.extend("", checks.one_of("search", search, SEARCHES))
     if search in ("nested", "clusters") and not local:
         problems.add("search", f'"{search}" recodes single records: give local=True.')
@@ -165,7 +176,7 @@ class RecodingRequest:
     goals: tuple[Goal, ...]
     models: tuple[Limit, ...]
     plan: CycleRequest
-    utility: CellUtility
+    utility: RecodingUtility
     seconds: float
     search: LevelSearch = "optimal"
 
@@ -186,13 +197,51 @@ class RecodingRequest:
 
 def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
     """The best levels, the records at these levels, and everything measured anew."""
-    evaluator, limits = _build_evaluator(dataset, request)
+    evaluator, limits = build_evaluator(dataset, request)
     measurer = RecordMeasurer(dataset=dataset, names=evaluator.lattice.names, limits=limits)
-    levels, proof = search_levels(evaluator, measurer, request.seconds)
+    if is_scored(request.utility):
+        effort = Effort(request.seconds)
+        levels, proof = search_by_score(evaluator, measurer, request.utility, effort)
+    else:
+        levels, proof = search_levels(evaluator, measurer, request.seconds)
     if levels is None:
         raise _build_error(dataset, evaluator, request)
+    protected = _release_levels(dataset, evaluator, levels, proof, request=request)
+    # Other data have other best levels: who knows the algorithm searches for them again.
+    return replace(protected, again=lambda other: recode_to_limits(other, request))
+
+
+def recode_at_levels(
+    dataset: Dataset, request: RecodingRequest, levels: Mapping[str, int]
+) -> Protected:
+    """The records at levels that somebody chose, without those that limits then remove."""
+    evaluator, limits = build_evaluator(dataset, request)
+    lattice = evaluator.lattice
+    measurer = RecordMeasurer(dataset=dataset, names=lattice.names, limits=limits)
+    chosen = tuple(levels.get(name, 0) for name in lattice.names)
+    judged = judge_in_full(evaluator, measurer, evaluator.evaluate(chosen))
+    if judged is None:
+        raise _build_error(dataset, evaluator, request)
+    proof = SearchProof(combinations=lattice.combinations, checked=1, is_chosen=True)
+    protected = _release_levels(dataset, evaluator, judged, proof, request=request)
+    return replace(protected, again=lambda other: recode_at_levels(other, request, levels))
+
+
+def _release_levels(
+    dataset: Dataset,
+    evaluator: LevelEvaluator,
+    levels: RecodedLevels,
+    proof: SearchProof,
+    *,
+    request: RecodingRequest,
+) -> Protected:
     release = build_recoded_release(
-        dataset, evaluator, levels.outcome, levels.removed, rule=request.rule
+        dataset,
+        evaluator,
+        levels.outcome,
+        levels.removed,
+        rule=request.rule,
+        chosen_by="person" if proof.is_chosen else "loss" if proof.score is None else "score",
     )
     protected = _build_protected(dataset, evaluator, release, request=request)
     return replace(
@@ -203,14 +252,12 @@ def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
         ),
         proved=proof.is_complete,
         proof=proof,
-        # Other data have other best levels: who knows the algorithm searches for them again.
-        again=lambda other: recode_to_limits(other, request),
     )
 
 
 def _recode_records(dataset: Dataset, request: RecodingRequest) -> Protected:
     """Single records made coarser, or all alike if that loses no more."""
-    evaluator, limits = _build_evaluator(dataset, request)
+    evaluator, limits = build_evaluator(dataset, request)
     lattice = evaluator.lattice
     if not limits.are_counted or any(test.among != lattice.names for test in evaluator.tests):
         return run_cycle(dataset, request.goals, request.plan)
@@ -252,9 +299,10 @@ def _recode_records(dataset: Dataset, request: RecodingRequest) -> Protected:
     )
 
 
-def _build_evaluator(
+def build_evaluator(
     dataset: Dataset, request: RecodingRequest
 ) -> tuple[LevelEvaluator, RecodingLimits]:
+    """What judges levels by classes of units, and all limits by how they are judged."""
     limits = sort_limits(dataset, request.goals, request.models)
     names = request.list_names(dataset)
     _check_sensitive(dataset, limits, names)
@@ -263,7 +311,7 @@ def _build_evaluator(
         names,
         fixed=sorted(request.plan.never),
         apart=list_told_attributes(dataset, limits),
-        utility=request.utility,
+        utility=choose_cell_utility(request.utility),
         importance=request.plan.importance,
     )
     share = request.plan.suppression_limit if "suppress" in request.plan.methods else 0.0
@@ -372,12 +420,15 @@ def _describe_search(
         "bounded": proof.bounded,
         "bound": proof.lower_bound,
         "loss": levels.outcome.loss,
+        "score": proof.score,
         "removed": int(levels.removed.size),
         "total": dataset.rows,
         "subjects": dataset.subjects,
         "most": evaluator.most_removed,
     }
     key = "proved" if proof.is_complete else "best_found"
+    key = key if proof.score is None else f"scored_{key}"
+    key = "chosen" if proof.is_chosen else key
     return (
         Sentence("divulge.protection", "recoding.removed", values),
         Sentence("divulge.protection", f"recoding.{key}", values),

@@ -47,6 +47,11 @@ PROOF_SECONDS = 60.0
 bound. Limits that do not prune (t-closeness with removals) may need more on large files. Chosen by
 hand; no benchmark isolates it."""
 
+KICKED_ATTRIBUTES = (2, 5)
+"""Attributes (from, and fewer than) whose levels are drawn anew when a descent has ended: fewer fall
+back to where they came from, more are a new start. Chosen by hand; `benchmarks/recoding.py` shows
+what is found."""
+
 DESCENT_SHARE = 0.7
 """Share of that effort for better levels; the rest is for a better bound. Chosen by hand;
 `benchmarks/recoding.py` shows both."""
@@ -58,6 +63,15 @@ LEVEL_COST = Cost("level", per_call=2e-5, per_step=1.0e-9)
 MOST_JUDGED_LEVELS = 400
 """Combinations of levels that are judged by limits which only the records can tell, each with a
 measurement or an attack on all records. Chosen by hand; no benchmark isolates it."""
+
+MOST_SCORED_LEVELS = 5_000
+"""Combinations of levels of which a utility without costs of cells is measured, each by a count of
+classes or a call of somebody's function: up to so many, all of them. Chosen by hand; no benchmark
+isolates it."""
+
+MOST_MAPPED_LEVELS = 500
+"""Combinations of levels on a risk-utility map, each at every k: a fuller picture against time and
+a chart that can still be drawn. Chosen by hand; no benchmark isolates it."""
 
 MOST_JOINT_TRIALS = 12
 """Combinations of levels for which it is found out what suppression then costs: a cycle each,

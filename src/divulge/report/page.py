@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from divulge.assessment import Details
-    from divulge.protection import Protected
+    from divulge.protection import Protected, RiskUtilityMap
     from divulge.release import ProtectedRelease, Verdict
 
 CATALOGUE = "divulge.report"
@@ -30,18 +30,24 @@ CATALOGUE = "divulge.report"
 # A page is read by people: the log has all decisions.
 MOST_DECISIONS = 50
 
-ReportSubject: TypeAlias = "Verdict | ProtectedRelease | Protected"
+ReportSubject: TypeAlias = "Verdict | ProtectedRelease | Protected | RiskUtilityMap"
 """What a report can be written of."""
 
 
 def report(found: ReportSubject, path: Path | str, overwrite: bool = False) -> None:
-    """Write the report of a verdict or a protection as one HTML file; it needs nothing outside.
+    """Write the report of a verdict, a protection or a map as one HTML file.
+
+    It needs nothing outside.
 
     A file that exists is replaced only with `overwrite`.
     """
+    from divulge.protection import RiskUtilityMap
     from divulge.release import Verdict
 
-    text = page(found) if isinstance(found, Verdict) else protection_page(found)
+    if isinstance(found, Verdict):
+        text = page(found)
+    else:
+        text = map_page(found) if isinstance(found, RiskUtilityMap) else protection_page(found)
     with whole_file(path, overwrite) as part:
         part.write_text(text, encoding="utf-8")
 
@@ -90,6 +96,23 @@ def protection_page(result: ProtectedRelease | Protected) -> str:
         refill_charts={name: _render_chart(found.chart()) for name, found in refills.items()},
         refill_head=read_phrases("divulge.protection", "refill.head"),
         shown=MOST_DECISIONS,
+        style=_read_resource("report.css"),
+        version=version(),
+        made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
+    )
+
+
+def map_page(comparison: RiskUtilityMap) -> str:
+    """The report of a risk-utility map as HTML text."""
+    from divulge.protection.result.utility_map import read_map_head
+
+    return _load_template("map.html.jinja").render(
+        **_read_words("map"),
+        title=comparison.dataset,
+        sentences=comparison.sentences(),
+        chart=_render_chart(comparison.chart()),
+        head=read_map_head(),
+        rows=comparison.rows(),
         style=_read_resource("report.css"),
         version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),

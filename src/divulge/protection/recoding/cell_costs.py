@@ -63,9 +63,7 @@ def compute_cell_costs(
 
 
 def _weigh_attribute(levels: HierarchyLevels, weight: float, utility: CellUtility) -> float:
-    return (
-        weight * (1 - 1 / levels.domain) if utility == "granularity" and levels.domain else weight
-    )
+    return weight * (1 - 1 / max(levels.domain, 1)) if utility == "granularity" else weight
 
 
 def _measure_removal(levels: HierarchyLevels, frequency: Ints, utility: CellUtility) -> Floats:

@@ -65,7 +65,9 @@ class _Descent:
         current = self._improve(self.lattice.top)
         while not self.effort.spent and len(self.losses) < self.lattice.combinations:
             start = list(self.best or current)
-            for a in draws.permutation(len(start))[: int(draws.integers(2, 5))]:
+            for a in draws.permutation(len(start))[
+                : int(draws.integers(*tuning.KICKED_ATTRIBUTES))
+            ]:
                 start[a] = int(draws.integers(0, self.lattice.heights[a] + 1))
             before = len(self.losses)
             current = self._improve(tuple(start))
@@ -77,7 +79,7 @@ class _Descent:
         self._move_to(levels)
         loss = self._measure(levels)
         self._note(levels, loss)
-        for neighbours in (_list_single_moves, _list_exchanges):
+        for neighbours in (list_single_moves, list_exchanges):
             while True:
                 better, least = self._find_better(neighbours, levels, loss)
                 if better is None:
@@ -195,7 +197,7 @@ class _MoveMeasurer:
         self.levels = levels
 
 
-def _list_single_moves(levels: Levels, heights: Levels) -> Iterator[Levels]:
+def list_single_moves(levels: Levels, heights: Levels) -> Iterator[Levels]:
     """One attribute at any other level."""
     for a, height in enumerate(heights):
         for level in range(height + 1):
@@ -203,7 +205,7 @@ def _list_single_moves(levels: Levels, heights: Levels) -> Iterator[Levels]:
                 yield (*levels[:a], level, *levels[a + 1 :])
 
 
-def _list_exchanges(levels: Levels, heights: Levels) -> Iterator[Levels]:
+def list_exchanges(levels: Levels, heights: Levels) -> Iterator[Levels]:
     """One attribute a level coarser, another a level finer."""
     for up, down in permutations(range(len(levels)), 2):
         if levels[up] < heights[up] and levels[down] > 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from divulge.protection.changes.recodings import (
 )
 from divulge.protection.recoding.evaluation import LevelEvaluator, LevelOutcome
 from divulge.work.arrays import Ints
+
+LevelChoice: TypeAlias = Literal["loss", "score", "person"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +44,12 @@ def build_recoded_release(
     removed: Ints,
     *,
     rule: str,
+    chosen_by: LevelChoice = "loss",
 ) -> RecodedRelease:
-    """The records at some levels, without those that are removed."""
+    """The records at some levels, without those that are removed.
+
+    `chosen_by` says by what the levels were chosen: what cells cost, another utility, or a person.
+    """
     names = evaluator.lattice.names
     levels = {n: level for n, level in zip(names, outcome.levels, strict=True) if level}
     coarse = coarsen_to_levels(original, levels)
@@ -54,9 +61,15 @@ def build_recoded_release(
             coarse.columns[name],
             level,
         )
-    changes = [
-        _build_recoding(original, coarse, name, evaluator, outcome, rule=rule) for name in levels
-    ]
+    changes = []
+    for name in levels:
+        finer = _step_down(evaluator, outcome, name)
+        reason = explain_level(evaluator, outcome, finer, name, chosen_by=chosen_by)
+        changes.append(
+            _build_recoding(
+                original, coarse, name, evaluator, (outcome, finer), rule=rule, reason=str(reason)
+            )
+        )
     if removed.size:
         changes.append(_build_removal(removed, names, rule))
     released = drop_records(described, removed) if removed.size else described
@@ -70,15 +83,17 @@ def _build_recoding(
     coarse: Dataset,
     name: str,
     evaluator: LevelEvaluator,
-    outcome: LevelOutcome,
+    outcomes: tuple[LevelOutcome, LevelOutcome],
     *,
     rule: str,
+    reason: str,
 ) -> Change:
+    """A column at its level; `outcomes` are those of the levels, and of the one below it."""
     old, new = original.columns[name], coarse.columns[name]
     first = np.zeros(old.cardinality, np.int64)
     first[old.codes[::-1]] = np.arange(len(old.codes) - 1, -1, -1)
     counts = np.bincount(old.codes, minlength=len(old.values) + 1)
-    finer = _step_down(evaluator, outcome, name)
+    outcome, finer = outcomes
     records = evaluator.lattice.records
     return Change(
         kind="recoded",
@@ -87,7 +102,7 @@ def _build_recoding(
         was=tuple(old.values.to_pylist()),
         became=tuple(value_at(new, int(first[code])) for code in range(len(old.values))),
         rule=rule,
-        reason=str(explain_level(evaluator, outcome, finer, name)),
+        reason=reason,
         before=np.array([finer.removed_records / records]),
         after=np.array([outcome.removed_records / records]),
         company=counts[: len(old.values)],
@@ -103,7 +118,12 @@ def _step_down(evaluator: LevelEvaluator, outcome: LevelOutcome, name: str) -> L
 
 
 def explain_level(
-    evaluator: LevelEvaluator, outcome: LevelOutcome, finer: LevelOutcome, name: str
+    evaluator: LevelEvaluator,
+    outcome: LevelOutcome,
+    finer: LevelOutcome,
+    name: str,
+    *,
+    chosen_by: LevelChoice = "loss",
 ) -> Sentence:
     """Why an attribute is not a level finer, all others being as they are."""
     values = {
@@ -113,8 +133,12 @@ def explain_level(
         "loss": finer.loss,
         "chosen": outcome.loss,
     }
-    if not evaluator.is_allowed(finer):
+    if chosen_by == "person":
+        key = "reason.level_chosen"
+    elif not evaluator.is_allowed(finer):
         key = "reason.level_removed"
+    elif chosen_by == "score":
+        key = "reason.level_score"
     elif finer.loss >= outcome.loss:
         key = "reason.level_loss"
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Chart
-from divulge.assessment.chart import BEFORE_COLOUR, RISK_COLOUR
+from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
 from divulge.assessment.sentence import Sentence, read_phrases
 from divulge.records.risk.frequencies import SEMANTICS
 from divulge.work.arrays import Floats
@@ -20,6 +20,9 @@ CATALOGUE = "divulge.protection"
 
 SHARPENING_EDGES = (1.0, 1.1, 1.5, 2.0, 4.0)
 """Where the bars of the chart of sharper values end."""
+
+LEVELS_METHOD = "levels"
+"""The method of points that are combinations of levels, whatever a search would choose."""
 
 
 def draw_unique_counts(protected: Protected) -> Chart:
@@ -53,22 +56,52 @@ def draw_unique_counts(protected: Protected) -> Chart:
     return Chart.of(chart, records, _say("unique.description", subjects=subjects, counts=counts))
 
 
-def draw_risk_utility(points: Sequence[Mapping[str, Any]], dataset: str) -> Chart:
-    """The map of risk against loss: one line per method, one point per k."""
+def draw_risk_utility(
+    points: Sequence[Mapping[str, Any]], dataset: str, risk: str = "average"
+) -> Chart:
+    """The map of risk against loss: levels as a cloud, a line a method, and the frontier.
+
+    `risk` is `average` or `highest`: which risk of the points is drawn.
+    """
     import altair as alt
 
     title = _say("risk_utility.title", dataset=dataset)
-    base = alt.Chart(Chart.source(), title=title).encode(
+    figure = f"{risk}_risk"
+    base = alt.Chart(Chart.source()).encode(
         x=alt.X("loss:Q", title=_say("risk_utility.loss"), axis=alt.Axis(format="%")),
-        y=alt.Y("risk:Q", title=_say("risk_utility.risk"), axis=alt.Axis(format="%")),
-        color=alt.Color("method:N", title=None),
+        # Risks span orders of magnitude, and none is 0.
+        y=alt.Y(
+            f"{figure}:Q",
+            title=_say(f"risk_utility.{risk}"),
+            scale=alt.Scale(type="log"),
+            axis=alt.Axis(format="~%"),
+        ),
     )
+    methods = list(dict.fromkeys(p["method"] for p in points if p["method"] != LEVELS_METHOD))
+    of_methods = base.transform_filter(alt.datum.method != LEVELS_METHOD).encode(
+        color=alt.Color("method:N", title=None, scale=alt.Scale(domain=methods)),
+    )
+    of_levels = base.transform_filter(alt.datum.method == LEVELS_METHOD)
+    frontier = base.transform_filter(alt.datum.efficient)
     chart = (
-        base.mark_line(point=True).encode(order="k:Q")
-        + base.mark_text(dy=-10, fontSize=11).encode(text="k:N")
-    ).properties(width=420, height=260)
-    described = "; ".join(_say("risk_utility.point", **point) for point in points)
-    return Chart.of(chart, list(points), f"{title}: {described}")
+        of_levels.mark_circle(size=14, opacity=0.35, color=BEFORE_COLOUR)
+        + frontier.mark_line(
+            interpolate="step-after", strokeWidth=1.2, strokeDash=[4, 3], color=LIMIT_COLOUR
+        ).encode(order="loss:Q")
+        + frontier.mark_point(size=70, strokeWidth=1.2, color=LIMIT_COLOUR)
+        + of_methods.mark_line(point=True, strokeWidth=1.2).encode(order="k:Q")
+        + of_methods.mark_text(dy=-10, fontSize=11).encode(text="k:N")
+    ).properties(
+        width=460,
+        height=300,
+        title=alt.Title(title, subtitle=_say("risk_utility.subtitle")),
+    )
+    efficient = sorted((p for p in points if p["efficient"]), key=lambda p: float(p["loss"]))
+    said = "; ".join(
+        _say("risk_utility.point", **{**point, "risk": point[figure]}) for point in efficient
+    )
+    description = _say("risk_utility.description", title=title, points=said)
+    return Chart.of(chart, list(points), description)
 
 
 def draw_sharpening(factors: Floats, weights: Floats) -> Chart:

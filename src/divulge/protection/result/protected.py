@@ -131,7 +131,33 @@ class Protected:
     @cached_property
     def utility(self) -> Utility:
         """What the data lost."""
-        return measure_utility(self.original, self.dataset, self.kept, self.among, max(self.k, 2))
+        return self.utility_for()
+
+    def utility_for(
+        self, target: str | None = None, importance: Mapping[str, float] | None = None
+    ) -> Utility:
+        """What the data lost to somebody who predicts `target`, and holds some attributes dear.
+
+        Args:
+            target: the attribute that models predict, before and after.
+            importance: by attribute, how much it weighs in what cells lost (1 if not given).
+
+        >>> import divulge as dv
+        >>> companies = dv.datasets.inflation_and_growth(300, quasi_identifiers=4)
+        >>> p = dv.protection.suppress(companies, k=2)
+        >>> p.utility_for(target="Sector").model_of
+        'Sector'
+        """
+        return measure_utility(
+            self.original,
+            self.dataset,
+            self.kept,
+            self.among,
+            max(self.k, 2),
+            target=target,
+            importance=importance,
+            levels=self.levels,
+        )
 
     @property
     def loss(self) -> float:

@@ -18,6 +18,10 @@ class SearchProof:
     """What must be removed costs too much to be better than the best."""
     lower_bound: float = 0.0
     """No combination loses less, by the costs of the search."""
+    score: float | None = None
+    """What the utility that was asked for is here, where it is no sum over cells."""
+    is_chosen: bool = False
+    """Whether somebody chose the levels, and nothing was searched."""
     is_complete: bool = False
     """Whether every combination is settled: then nothing is better than what was found."""
 

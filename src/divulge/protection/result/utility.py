@@ -1,9 +1,10 @@
 """What protection costs: how much the data say less than they did.
 
-Nulls and information loss as Bellomarini et al. (Sec. 5.1) count them; Loss as anonymisers score
-it (how many values a released one stands for); discernibility; and what users compute: shares,
-means, correlations, tables of two attributes, a model that predicts. An infinite number is a value
-like any other where values are counted; means and correlations with one are not defined.
+Nulls and information loss as Bellomarini et al. (Sec. 5.1) count them; what cells lost (Loss,
+granularity, precision, entropy); what classes lost (discernibility, their average size); and what
+users compute: shares, means, correlations, tables of two attributes, a model that predicts. An
+infinite number is a value like any other where values are counted; means and correlations with one
+are not defined.
 """
 
 from __future__ import annotations
@@ -17,23 +18,40 @@ import numpy as np
 
 from divulge.assessment import Sentence
 from divulge.classes.keys import assign_classes
-from divulge.data import Column, Dataset
+from divulge.data import Dataset
+from divulge.data.dictionary import find_name_problems
 from divulge.data.hierarchy_rules import format_value
 from divulge.protection import tuning
+from divulge.protection.result.cell_utility import measure_cells
+from divulge.protection.result.classification import compare_models
+from divulge.work import Problems, checks
 from divulge.work.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
 class Utility:
-    """What the data lost; every figure but the counts is 0 where nothing was lost."""
+    """What the data lost; every figure but the counts is 0 where nothing was lost.
+
+    Granularity, precision and entropy are what is left: 1 where nothing was lost.
+    """
 
     nulls: int
     information_loss: float
     """Nulls over all cells of the records that were at risk (Sec. 5.1)."""
     loss: float
+    """How many values a released one stands for: the mean share of what could be lost."""
+    granularity: float
+    """The same as what is left, attributes weighing by 1 - 1/|D| (ARX's granularity)."""
+    precision: float
+    """1 less the mean of level over height of the hierarchy (Sweeney's precision)."""
+    entropy: float
+    """1 less the share of bits that were lost (non-uniform entropy)."""
     discernibility: float
     """Records that each one cannot be told from, squared and summed; removed ones count all."""
     discernibility_before: float
+    class_size: float
+    """Records over classes; removed records are one class more, of which nothing is told."""
+    class_size_before: float
     distribution_shift: Mapping[str, float]
     """By attribute, how far its shares moved (total variation, 0 to 1)."""
     means: Mapping[str, tuple[float | None, float | None]]
@@ -45,6 +63,8 @@ class Utility:
     model: tuple[float, float] | None
     """How often a model fitted before and after predicts right, on records it has not seen."""
     model_of: str | None
+    model_baseline: float | None = None
+    """How often the most frequent value is right on these records."""
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values."""
@@ -52,14 +72,20 @@ class Utility:
             "nulls": self.nulls,
             "information_loss": self.information_loss,
             "loss": self.loss,
+            "granularity": self.granularity,
+            "precision": self.precision,
+            "entropy": self.entropy,
             "discernibility": self.discernibility,
             "discernibility_before": self.discernibility_before,
+            "class_size": self.class_size,
+            "class_size_before": self.class_size_before,
             "distribution_shift": dict(self.distribution_shift),
             "means": {name: list(pair) for name, pair in self.means.items()},
             "correlations": self.correlations,
             "contingency": self.contingency,
             "model": None if self.model is None else list(self.model),
             "model_of": self.model_of,
+            "model_baseline": self.model_baseline,
         }
 
     def rows(self) -> list[tuple[str, str]]:
@@ -68,12 +94,23 @@ class Utility:
             (_say("nulls"), f"{self.nulls:,}"),
             (_say("information_loss"), f"{self.information_loss:.2%}"),
             (_say("loss"), f"{self.loss:.4f}"),
+            (_say("granularity"), f"{self.granularity:.4f}"),
+            (_say("precision"), f"{self.precision:.4f}"),
+            (_say("entropy"), f"{self.entropy:.4f}"),
             (
                 _say("discernibility"),
                 _say(
                     "change",
                     before=f"{self.discernibility_before:,.0f}",
                     after=f"{self.discernibility:,.0f}",
+                ),
+            ),
+            (
+                _say("class_size"),
+                _say(
+                    "change",
+                    before=f"{self.class_size_before:,.2f}",
+                    after=f"{self.class_size:,.2f}",
                 ),
             ),
             (_say("shift"), f"{max(self.distribution_shift.values(), default=0):.2%}"),
@@ -84,6 +121,7 @@ class Utility:
             before, after = self.model
             change = _say("change", before=f"{before:.2%}", after=f"{after:.2%}")
             rows.append((_say("model", attribute=self.model_of), change))
+            rows.append((_say("baseline"), f"{self.model_baseline or 0.0:.2%}"))
         return rows
 
 
@@ -96,7 +134,15 @@ def _say(key: str, **values: Any) -> str:
 
 
 def measure_utility(
-    original: Dataset, released: Dataset, kept: Ints, among: Sequence[str], k: int = 2
+    original: Dataset,
+    released: Dataset,
+    kept: Ints,
+    among: Sequence[str],
+    k: int = 2,
+    *,
+    target: str | None = None,
+    importance: Mapping[str, float] | None = None,
+    levels: Mapping[str, int] | None = None,
 ) -> Utility:
     """Compare a release with its original.
 
@@ -106,6 +152,14 @@ def measure_utility(
         kept: the places, in the original, of the released records.
         among: the quasi-identifiers.
         k: records with fewer that look like them count as at risk (information loss).
+        target: the attribute that models predict; if not given, the first sensitive one with few
+            values, or one that does not identify.
+        importance: by attribute, how much it weighs in Loss, granularity, precision and entropy (1
+            if not given).
+        levels: by attribute, the level to which the whole column was taken, where that is known.
+
+    Raises:
+        InvalidInput: if the target cannot be predicted, or an importance is not above 0.
 
     >>> import divulge as dv
     >>> before = dv.datasets.local_suppression_example()
@@ -113,30 +167,62 @@ def measure_utility(
     >>> round(p.utility.information_loss, 3), p.utility.nulls
     (0.167, 2)
     """
+    _check_importance(original, importance or {})
     removed = original.rows - kept.size
     # What was absent before is no loss, in a record that was removed either.
     nulls = _count_nulls(released, among) + removed * len(among) - _count_nulls(original, among)
     size = _count_equal_records(original, among)
     cells = int((size < k).sum()) * len(among)
-    fine = float((size.astype(np.float64)).sum())
-    after = _count_equal_records(released, among)
     shift = {name: _measure_shift(original, released, [name]) for name in among}
     pairs = list(combinations(among, 2))[: tuning.MOST_CONTINGENCY_PAIRS]
     pair_shifts = [_measure_shift(original, released, list(pair)) for pair in pairs]
-    model_scores = _compare_models(original, released, kept, among)
+    models = compare_models(original, released, kept, among, target)
+    of_cells = measure_cells(original, released, kept, among, importance=importance, levels=levels)
     return Utility(
         nulls=nulls,
         information_loss=min(1.0, nulls / cells) if cells else 0.0,
-        loss=_average_loss(original, released, kept, among),
-        discernibility=float(after.sum()) + float(removed) * original.rows,
-        discernibility_before=fine,
+        loss=of_cells.loss,
+        granularity=of_cells.granularity,
+        precision=of_cells.precision,
+        entropy=of_cells.entropy,
+        discernibility=measure_discernibility(original, released, kept, among),
+        discernibility_before=float(size.sum()),
+        class_size=measure_class_size(original, released, kept, among),
+        class_size_before=measure_class_size(original, original, np.arange(original.rows), among),
         distribution_shift=shift,
         means=_compare_means(original, released),
         correlations=_compare_correlations(original, released),
         contingency=float(np.mean(pair_shifts)) if pair_shifts else 0.0,
-        model=None if model_scores is None else model_scores[1],
-        model_of=None if model_scores is None else model_scores[0],
+        model=None if models is None else (models.before, models.after),
+        model_of=None if models is None else models.target,
+        model_baseline=None if models is None else models.baseline,
     )
+
+
+def _check_importance(original: Dataset, importance: Mapping[str, float]) -> None:
+    problems = Problems(f'utility of "{original.name}"')
+    problems.extend("", find_name_problems("importance", importance, original.names))
+    if any(not checks.is_finite_number(each) or not each > 0 for each in importance.values()):
+        problems.add("importance", "holds a figure that is not above 0.")
+    problems.raise_any()
+
+
+def measure_discernibility(
+    original: Dataset, released: Dataset, kept: Ints, among: Sequence[str]
+) -> float:
+    """The sum over records of how many look like them; a removed one cannot be told from any."""
+    alike = float(_count_equal_records(released, among).sum())
+    return alike + float(original.rows - kept.size) * original.rows
+
+
+def measure_class_size(
+    original: Dataset, released: Dataset, kept: Ints, among: Sequence[str]
+) -> float:
+    """Records over classes, all removed records being one class."""
+    # Each class of n counts 1/n for each of its records.
+    classes = round(float((1 / _count_equal_records(released, among)).sum()))
+    classes += kept.size < original.rows
+    return original.rows / classes if classes else 0.0
 
 
 def _count_nulls(dataset: Dataset, among: Sequence[str]) -> int:
@@ -152,51 +238,6 @@ def _count_equal_records(dataset: Dataset, among: Sequence[str]) -> Ints:
         [c.codes for c in columns], [len(c.values) + 1 for c in columns], dataset.rows
     )
     return np.bincount(class_of_record)[class_of_record]
-
-
-def _average_loss(original: Dataset, released: Dataset, kept: Ints, among: Sequence[str]) -> float:
-    losses = [compute_attribute_loss(original, released, kept, name) for name in among]
-    return float(np.mean(losses)) if losses else 0.0
-
-
-def compute_attribute_loss(original: Dataset, released: Dataset, kept: Ints, name: str) -> float:
-    """Of one attribute (mean share - 1/|D|) / (1 - 1/|D|); a removed record has share 1.
-
-    Cells that were absent before have nothing to lose: the mean is of the others.
-    """
-    before, column = original.columns[name], released.columns[name]
-    share, domain = compute_leaf_shares(original, column, name)
-    is_present = before.codes != before.missing_code
-    count = int(is_present.sum())
-    if domain < 2 or count == 0:
-        return 0.0
-    cells = share[column.codes[is_present[kept]]]
-    removed = count - int(cells.size)
-    mean: float = (float(cells.sum()) + removed) / count
-    return (mean - 1 / domain) / (1 - 1 / domain)
-
-
-def compute_leaf_shares(original: Dataset, column: Column, name: str) -> tuple[Floats, int]:
-    """The share of all values that each released value stands for (a null: all), and their number.
-
-    With a hierarchy, all values are its leaves; without, those that the original has.
-    """
-    before = original.columns[name]
-    hierarchy = original.dictionary[name].hierarchy
-    values = [format_value(value) for value in before.values.to_pylist()]
-    if hierarchy is not None:
-        table = (hierarchy if hierarchy.table is not None else hierarchy.over(values)).table
-        domain = len(table or {})
-        under: dict[str, int] = {}
-        for leaf, ladder in (table or {}).items():
-            # A ladder repeats its last step where it is short: each node counts a leaf once.
-            for node in dict.fromkeys((leaf, *ladder)):
-                under[node] = under.get(node, 0) + 1
-    else:
-        domain, under = len(values), dict.fromkeys(values, 1)
-    released_texts = [format_value(value) for value in column.values.to_pylist()]
-    shares = [under.get(value, domain) / max(domain, 1) for value in released_texts]
-    return np.array([*shares, 1.0]), domain
 
 
 def _measure_shift(original: Dataset, released: Dataset, names: list[str]) -> float:
@@ -314,61 +355,3 @@ def _compute_correlation(one: Floats, other: Floats) -> float | None:
 
 def _finite_or_none(figure: float) -> float | None:
     return figure if np.isfinite(figure) else None
-
-
-def _compare_models(
-    original: Dataset, released: Dataset, kept: Ints, among: Sequence[str]
-) -> tuple[str, tuple[float, float]] | None:
-    """Naive Bayes from the quasi-identifiers, fitted on nine tenths before and after.
-
-    Both are asked about the same tenth of the original; a coarser value is learnt as what it is,
-    and asked for as what the original's value became.
-    """
-    dictionary = original.dictionary
-    targets = [*dictionary.having("sensitive"), *dictionary.having("non_identifying")]
-    targets = [
-        name
-        for name in targets
-        if 2 <= len(original.columns[name].values) <= tuning.MOST_TARGET_VALUES
-    ]
-    if not targets or original.rows < tuning.FEWEST_MODEL_RECORDS:
-        return None
-    target = targets[0]
-    secret = original.columns[target].codes
-    held_out = np.arange(original.rows) % tuning.HELD_OUT_STEP == 0
-    fitted_before = _fit_naive_bayes([original.columns[n] for n in among], secret, ~held_out)
-    right_before = _score_predictions(
-        fitted_before, [original.columns[n] for n in among], secret, held_out
-    )
-    train = ~held_out[kept]
-    fitted = _fit_naive_bayes([released.columns[n] for n in among], secret[kept], train)
-    right = _score_predictions(
-        fitted, [released.columns[n] for n in among], secret[kept], held_out[kept]
-    )
-    return target, (right_before, right)
-
-
-def _fit_naive_bayes(columns: Sequence[Column], secret: Any, chosen: Any) -> list[Floats]:
-    kinds = int(secret.max()) + 1
-    prior = np.log(np.bincount(secret[chosen], minlength=kinds) + 1.0)
-    tables = [prior]
-    for column in columns:
-        width = len(column.values) + 1
-        joint = np.bincount(
-            secret[chosen].astype(np.int64) * width + column.codes[chosen], minlength=kinds * width
-        ).reshape(kinds, width)
-        likely = np.log(joint + 1.0) - np.log((joint + 1.0).sum(axis=1, keepdims=True))
-        likely[:, -1] = 0.0  # a missing value says nothing
-        tables.append(likely)
-    return tables
-
-
-def _score_predictions(
-    tables: Sequence[Floats], columns: Sequence[Column], secret: Any, chosen: Any
-) -> float:
-    if not np.any(chosen):
-        return 0.0
-    score = np.repeat(tables[0][None, :], int(chosen.sum()), axis=0)
-    for table, column in zip(tables[1:], columns, strict=True):
-        score = score + table[:, column.codes[chosen]].T
-    return float((score.argmax(axis=1) == secret[chosen]).mean())

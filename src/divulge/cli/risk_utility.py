@@ -1,0 +1,111 @@
+"""`divulge map`: ways to protect by what they leave of risk and of the data, and a choice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from divulge.cli.options import (
+    Attributes,
+    ChartFile,
+    Data,
+    Hidden,
+    Json,
+    Missing,
+    OfRelease,
+    Overwrite,
+    StopAfter,
+    Weight,
+)
+from divulge.cli.risk import read_records
+
+
+def draw_map(
+    data: Data,
+    quasi_identifier: Attributes = None,
+    k: Annotated[
+        list[int] | None,
+        typer.Option("-k", min=1, help="How many must look alike; repeat (2, 3, 5 and 10)."),
+    ] = None,
+    risk: Annotated[
+        Literal["average", "highest"],
+        typer.Option(help="Which risk of released records ways are compared by."),
+    ] = "average",
+    loss_at_most: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Choose the least risk within this loss."),
+    ] = None,
+    risk_at_most: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Choose the least loss within this risk."),
+    ] = None,
+    removed_at_most: Annotated[
+        int | None, typer.Option(min=0, help="How many records the choice may remove.")
+    ] = None,
+    weight: Weight = None,
+    dataset: OfRelease = None,
+    missing: Missing = None,
+    hidden: Hidden = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the records go, protected as chosen.")
+    ] = None,
+    unlisted: Annotated[
+        Literal["drop", "non_identifying"] | None,
+        typer.Option(help="What becomes of attributes without a role; needed for --out."),
+    ] = None,
+    chart: ChartFile = None,
+    report: Annotated[Path | None, typer.Option(help="Write the map as a page (.html).")] = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    stop_after: StopAfter = None,
+) -> None:
+    """Compare ways to protect: what each leaves of risk and of the data, and which to choose."""
+    from divulge import protection
+    from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
+    from divulge.cli.run_context import set_run_conditions
+    from divulge.protection.result.utility_map import describe_point
+    from divulge.report import report as write_report
+    from divulge.work import InvalidInput, Problem
+
+    is_chosen = loss_at_most is not None or risk_at_most is not None
+    if not is_chosen and (out is not None or removed_at_most is not None):
+        message = "nothing is chosen; say --loss-at-most or --risk-at-most."
+        raise InvalidInput("divulge map", [Problem("out" if out else "removed-at-most", message)])
+    outputs = {"--out": out, "--chart": chart, "--report": report}
+    with set_run_conditions(stop_after, outputs, [data], overwrite):
+        records = read_records(
+            data, dataset, quasi_identifier, weight, None, missing=missing, hidden=hidden
+        )
+        comparison = protection.risk_utility_map(records, k or (2, 3, 5, 10), risk=risk)
+        chosen = None
+        if is_chosen:
+            chosen = comparison.choose(loss_at_most, risk_at_most, removed_at_most)
+        if chosen is not None and out is not None:
+            chosen.protected().write(out, overwrite, unlisted=unlisted)
+        if chart is not None:
+            comparison.chart().save(chart, overwrite)
+        if report is not None:
+            write_report(comparison, report, overwrite)
+    with tolerate_closed_pipe():
+        if json:
+            choice = None if chosen is None else chosen.to_dict()
+            print_json({**comparison.to_dict(), "chosen": choice})
+            return
+        print_text(comparison)
+        if chosen is not None:
+            print_text("")
+            method, number, loss, average, highest, removed, cells, levels = describe_point(chosen)
+            print_sentence(
+                "map.chosen",
+                method=method,
+                k=number,
+                loss=loss,
+                average=average,
+                highest=highest,
+                removed=removed,
+                cells=cells,
+            )
+            if levels:
+                print_sentence("map.levels", levels=levels)
