@@ -48,8 +48,8 @@ bound. Limits that do not prune (t-closeness with removals) may need more on lar
 hand; no benchmark isolates it."""
 
 KICKED_ATTRIBUTES = (2, 5)
-"""Attributes (from, and fewer than) whose levels are drawn anew when a descent has ended: fewer fall
-back to where they came from, more are a new start. Chosen by hand; `benchmarks/recoding.py` shows
+"""Attributes (from, and fewer than) whose levels are drawn anew when a descent has ended: fewer
+fall back to where they came from, more are a new start. Chosen by hand; `benchmarks/recoding.py` shows
 what is found."""
 
 DESCENT_SHARE = 0.7
