@@ -49,8 +49,8 @@ hand; no benchmark isolates it."""
 
 KICKED_ATTRIBUTES = (2, 5)
 """Attributes (from, and fewer than) whose levels are drawn anew when a descent has ended: fewer
-fall back to where they came from, more are a new start. Chosen by hand; `benchmarks/recoding.py` shows
-what is found."""
+fall back to where they came from, more are a new start. Chosen by hand; `benchmarks/recoding.py`
+shows what is found."""
 
 DESCENT_SHARE = 0.7
 """Share of that effort for better levels; the rest is for a better bound. Chosen by hand;
