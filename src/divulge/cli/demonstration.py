@@ -8,7 +8,7 @@ from pathlib import Path
 from divulge import datasets, protection, records
 from divulge.assessment import Limit
 from divulge.cli.output import build_sentence, print_sentence, print_text
-from divulge.data import Dataset
+from divulge.data import Dataset, Hierarchy
 from divulge.records.risk.frequencies import Nulls
 from divulge.release import Release
 from divulge.report import check_into, report
@@ -52,6 +52,7 @@ def _fill_folder(new: Path, folder: Path, pupils: int) -> None:
     _show_matching_attack()
     _show_reconstruction(new, folder)
     _show_protection(new, folder)
+    _show_recoding(datasets.school_census(min(pupils, SWEPT_PUPILS)))
 
 
 def _show_sweep(pupils: Dataset, new: Path, folder: Path) -> None:
@@ -144,6 +145,24 @@ def _show_protection(new: Path, folder: Path) -> None:
         _print_item(sentence)
     audit = protection.audit(protected_paper)
     _print_item(build_sentence("demo.excluded", values=sorted(audit.excluded[0, "Sector"])))
+    print_text("")
+
+
+def _show_recoding(pupils: Dataset) -> None:
+    """The best of all combinations of levels, and the proof."""
+    names = ["day_of_birth", "month_of_birth", "year_of_birth", "gender"]
+    described = pupils.describe(
+        {"quasi_identifier": names},
+        {
+            "day_of_birth": Hierarchy.intervals([1, 11, 21], [1]),
+            "month_of_birth": Hierarchy.intervals([1, 4, 7, 10], [1, 7], [1]),
+            "year_of_birth": Hierarchy.intervals([1900, 1995, 2000, 2005, 2010, 2015], [1900]),
+        },
+    )
+    print_sentence("demo.recoding")
+    recoded = protection.recode(described, [Limit("k_anonymity", at_least=10)])
+    for sentence in recoded.explain():
+        _print_item(sentence)
     print_text("")
 
 
