@@ -55,11 +55,11 @@ def score(original: Dataset, released: Dataset) -> tuple[float, float, float]:
     total, best, alike = np.zeros(size), np.zeros(size), np.zeros(size)
     for mask, rows in patterns.group_by_mask().items():
         visible = patterns.visible_attributes(mask)
-        whose, columns, _ = enumerate_released_codes(victims, visible)
+        held = [patterns.columns[a][rows] for a in visible]
+        cardinalities = [patterns.cardinalities[a] for a in visible]
+        whose, columns, _ = enumerate_released_codes(victims, visible, held, cardinalities)
         texts = np.stack([*columns, np.zeros(whose.size, np.int64)], axis=1)
-        shown = np.stack(
-            [*(patterns.columns[a][rows] for a in visible), np.zeros(rows.size, np.int64)], axis=1
-        )
+        shown = np.stack([*held, np.zeros(rows.size, np.int64)], axis=1)
         counts = dict(zip(map(tuple, shown.tolist()), patterns.count[rows], strict=True))
         count = np.bincount(whose, [counts.get(tuple(row), 0.0) for row in texts.tolist()], size)
         total += count * chance[mask]

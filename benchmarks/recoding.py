@@ -17,6 +17,7 @@ import gzip
 import resource
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +77,9 @@ def show_adult(folder: Path) -> None:
     for keys in (5, 8, 9):
         for share in (0.0, 0.05, 1.0):
             names = ADULT[:keys]
-            seconds, result = measure(lambda n=names, s=share: find_optimum(dataset, n, s))
+            seconds, result = measure(partial(find_optimum, dataset, names, share))
             limits = [dv.Limit("k_anonymity", at_least=K, among=names)]
-            call, p = measure(lambda ls=limits, s=share: dv.protection.recode(dataset, ls, s))
+            call, p = measure(partial(dv.protection.recode, dataset, limits, share))
             assert p.proved
             print(
                 f"{keys} keys, {share:>4.0%} removed    {result.best.loss:>9.6f}"

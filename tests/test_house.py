@@ -34,6 +34,7 @@ PAGES_THAT_RUN = [
     "matching-attack.md",
     "reconstruction.md",
     "protection.md",
+    "recoding.md",
     "coming-from-arx.md",
     "qif.md",
     "extending.md",

@@ -98,11 +98,26 @@ LEAST = replace(FOUND, claim="bound", most=Most(certain=2, right=6))
     ("measure", "at_most", "held", "said"),
     [
         ("deterministic.posterior", 0.05, False, None),
-        ("deterministic.posterior", 0.1, False, "It may be up to 20%, so it is not shown"),
-        ("deterministic.posterior", 0.2, True, "That is the least; the most is 20%."),
-        ("deterministic.count", 1, False, "It may be up to 2, so it is not shown"),
-        ("probabilistic.posterior", 0.6, True, "the most is 60%"),
-        ("additive_leakage", 0.45, False, "It may be up to 50%, so it is not shown"),
+        (
+            "deterministic.posterior",
+            0.1,
+            False,
+            "The figure may be as high as 20%, so the limit is not shown",
+        ),
+        ("deterministic.posterior", 0.2, True, "This is a lower bound; the upper bound is 20%."),
+        (
+            "deterministic.count",
+            1,
+            False,
+            "The figure may be as high as 2, so the limit is not shown",
+        ),
+        ("probabilistic.posterior", 0.6, True, "the upper bound is 60%"),
+        (
+            "additive_leakage",
+            0.45,
+            False,
+            "The figure may be as high as 50%, so the limit is not shown",
+        ),
         ("deterministic.prior", 0, True, None),
     ],
 )
@@ -143,14 +158,14 @@ def test_where_nothing_bounds_what_she_knows_it_may_be_everything() -> None:
     worth = replace(least, by_gain=True)
     outcome = Limit("probabilistic.posterior", at_most=1).judge(worth)
     assert not outcome.held
-    assert "nothing shows how much it may be" in str(outcome.sentences[-1])
+    assert "no upper bound is known" in str(outcome.sentences[-1])
     assert outcome.to_dict()["most"] is None
 
 
 def test_lower_bounds_are_told_with_the_most() -> None:
     assert LEAST.explain()[-1] == (
         "These figures are lower bounds: the adversary knows at least this much. "
-        "It is not excluded that, of 10, they know 2 for certain and guess 6 right."
+        "Of 10, they may know up to 2 for certain and guess up to 6 right."
     )
     assert LEAST.to_dict()["deterministic"]["most"] == 0.2
     assert LEAST.to_dict()["probabilistic"]["most"] == 0.6

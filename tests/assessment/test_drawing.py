@@ -407,7 +407,7 @@ dv.report(verdict, "report.html")
     assert "<figure" not in text
     assert "This chart could not be drawn: the process that draws died (SIGTRAP)" in text
     assert "(ulimit -v)" in text
-    assert "What it would show: Share of pupils by how many look alike: 1: 10%" in text
+    assert "What it would show: Share of pupils by class size: 1: 10%" in text
 
 
 def fail_to_draw(_: Chart) -> str:

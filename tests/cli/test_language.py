@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import string
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,6 +25,7 @@ from divulge.cli.main import app
 from divulge.work import translation
 
 SOURCE = Path(__file__).parents[2] / "src" / "divulge"
+EXAMPLES = SOURCE.parents[1] / "examples"
 PACKAGES = sorted(f"divulge.{path.parent.name}" for path in SOURCE.rglob("sentences.en.toml"))
 
 # The command, with catalogues looked for in a folder first: as if they stood beside the code.
@@ -64,22 +67,39 @@ def quote(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-@pytest.fixture
-def catalogues(tmp_path: Path) -> Path:
-    """A folder with the catalogues of the pseudo-language."""
-    catalogues = tmp_path / "catalogues"
+WIDE_LETTERS = {ord(letter): ord(letter) + 0xFEE0 for letter in string.ascii_letters}
+
+
+def widen(text: Any) -> Any:
+    """Words of a stricter pseudo-language: wide letters, but for what is put into the holes."""
+    if isinstance(text, dict):
+        return {key: each if key == "by" else widen(each) for key, each in text.items()}
+    if isinstance(text, list):
+        return [widen(each) for each in text]
+    parts = []
+    for literal, hole, spec, _ in string.Formatter().parse(text):
+        parts.append(literal.translate(WIDE_LETTERS).replace("{", "{{").replace("}", "}}"))
+        parts.append("" if hole is None else f"{{{hole}:{spec}}}" if spec else f"{{{hole}}}")
+    return "".join(parts)
+
+
+def write_catalogues(catalogues: Path, translate: Callable[[Any], Any]) -> Path:
+    """A folder with the catalogues of a pseudo-language."""
     for package in PACKAGES:
         file = catalogues / package / "sentences.xx.toml"
         file.parent.mkdir(parents=True)
+        source = SOURCE.parent.joinpath(*package.split("."), "sentences.en.toml")
+        words = tomllib.loads(source.read_text(encoding="utf-8")).get("words", {})
+        lines = [f"words.{quote(key)} = {quote(translate(value))}" for key, value in words.items()]
         entries = load_catalogue(package, "en").items()
-        lines = [f"{quote_key(key)} = {quote(mark(value))}" for key, value in entries]
+        lines += [f"{quote_key(key)} = {quote(translate(value))}" for key, value in entries]
         file.write_text("\n".join(lines), encoding="utf-8")
     (catalogues / "divulge").mkdir()
     lines = []
     for section, templates in SECTIONS.items():
         lines += [f"[{section}]"] if section else []
         lines += [
-            f"{TOOL.quote_text(key)} = {quote(mark(key.replace(':message}', '}')))}"
+            f"{TOOL.quote_text(key)} = {quote(translate(key.replace(':message}', '}')))}"
             for key in templates
         ]
     file = catalogues / "divulge" / "messages.xx.toml"
@@ -88,8 +108,25 @@ def catalogues(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def catalogues(tmp_path: Path) -> Path:
+    """Catalogues in which every text stands between marks."""
+    return write_catalogues(tmp_path / "catalogues", mark)
+
+
+@pytest.fixture
 def run_in_pseudo_language(catalogues: Path) -> Run:
     """The command in a language that exists only in a folder of catalogues."""
+    return make_run(catalogues)
+
+
+@pytest.fixture
+def run_in_wide_letters(tmp_path: Path) -> Run:
+    """The command in wide letters: what is left in others was not taken from a catalogue."""
+    return make_run(write_catalogues(tmp_path / "wide", widen))
+
+
+def make_run(catalogues: Path) -> Run:
+    """The command with catalogues out of a folder."""
 
     def run(
         *arguments: object, language: str = "xx", stderr: int = subprocess.PIPE
@@ -143,6 +180,33 @@ def test_a_verdict_is_shown_in_the_language(run_in_pseudo_language: Run, tmp_pat
     assert '<p class="verdict">«Fail»</p>' in page
     assert '<td title="k_anonymity">«k-anonymity»</td>' in page
     assert "«at least 3»" in page
+
+
+def collect_words(value: Any) -> set[str]:
+    """All words in the names and texts of a release file."""
+    if isinstance(value, dict):
+        return set().union(*map(collect_words, value), *map(collect_words, value.values()))
+    if isinstance(value, list):
+        return set().union(*map(collect_words, value))
+    return set(re.findall("[A-Za-z]{2,}", value)) if isinstance(value, str) else set()
+
+
+@pytest.mark.parametrize(
+    ("verb", "example"),
+    [("check", "events"), ("check", "matching"), ("check", "risk"), ("protect", "protection")],
+)
+def test_what_is_put_into_sentences_is_in_the_language_too(
+    run_in_wide_letters: Run, tmp_path: Path, verb: str, example: str
+) -> None:
+    path = EXAMPLES / example / "release.toml"
+    done = run_in_wide_letters(verb, path, "--out", tmp_path / "out")
+    assert done.stdout, done.stderr
+    shown = done.stdout.replace(str(tmp_path), "")
+    # What is left are words of the release file, ways to read nulls, and names of our own files.
+    own = {"bayes", "known", "nulls", "approximate", "exact", "individual", "out", "report"}
+    own |= {"html", "release", "internal", "all", "items"}  # all items: a facet of events
+    release = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert set(re.findall("[A-Za-z]{2,}", shown)) - own - collect_words(release) == set()
 
 
 def test_errors_are_shown_in_the_language(run_in_pseudo_language: Run, tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_drawn_suppression_is_kept_in_its_file(tmp_path: Path) -> None:
     first, again = (CliRunner().invoke(app, asked) for _ in range(2))
     assert first.exit_code == 0
     assert first.output == again.output
-    assert "An adversary who knows everything but the seed" in first.output
+    assert "an adversary who knows everything but the seed" in first.output
     assert (tmp_path / "draws.sealed").exists()
 
 

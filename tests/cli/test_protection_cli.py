@@ -44,7 +44,7 @@ def test_protect_writes_what_may_go_out_and_explain_tells_why(tmp_path: Path) ->
     ]
     told = run("explain", "record", changed[0] + 1, "--log", out)
     assert f"Record {changed[0] + 1}: " in told
-    assert "was made coarser in every record" in told
+    assert "was recoded in every record" in told
     found = json.loads(run("explain", "record", changed[0] + 1, "--log", out, "--json"))
     assert found["record"] == changed[0] + 1
     assert {row["record"] for row in found["decisions"]} == {None, changed[0]}

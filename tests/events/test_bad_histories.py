@@ -173,7 +173,7 @@ def test_a_prior_draws_users_as_it_says() -> None:
     found = attack(h, Attacker("item", weight={1: 3, 2: 1}))
     # User 1 (3 of 4): tea or milk, half each; tea fits both users. User 2 (1 of 4): tea.
     assert found.probabilistic.posterior == pytest.approx(0.75 * (0.5 * 0.5 + 0.5) + 0.25 * 0.5)
-    assert "The weight is the prior." in str(found)
+    assert "Figures are by the prior that was given." in str(found)
     with pytest.raises(InvalidInput, match="the prior lacks 1 of 2 users"):
         attack(h, Attacker("item", weight={1: 1}))
 

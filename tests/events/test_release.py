@@ -220,7 +220,7 @@ def test_an_original_hides_nothing_and_shares_its_users_with_the_release() -> No
     rows = [(1, DAYS[0], "a")]
     with pytest.raises(InvalidInput, match="knowledge is of the original"):
         attack(release(rows), Attacker("day"))
-    with pytest.raises(InvalidInput, match="named alike on both sides"):
+    with pytest.raises(InvalidInput, match="the same names on both sides"):
         attack(original(rows), Attacker("day"), release=release([(2, DAYS[0], "a")]))
 
 
@@ -229,8 +229,8 @@ def test_what_the_release_hides_is_counted_in_the_assessment() -> None:
     said = attack(
         original([(1, DAYS[0], "b"), (2, DAYS[1], "a")]), Attacker("item"), shown
     ).explain()
-    assert "1 record of the release hides its time, which may be any." in said
-    assert "1 record of the release hides its item, which may be any." in said
+    assert "1 record of the release has its time suppressed, so it may be any time." in said
+    assert "1 record of the release has its item suppressed, so it may be any item." in said
     # User 2 is nowhere shown with an a; user 1 is, and may be anybody's mistake.
     assert "In 50% of cases it fits only others in the release." in said
 

@@ -204,7 +204,7 @@ def test_loss_counts_the_values_that_a_coarser_one_stands_for() -> None:
     [
         (
             [Limit("k_anonymity", at_least=9, nulls="maybe")],
-            "9 records cannot look alike: there are 7",
+            "9 records cannot form a class: there are 7",
         ),
         ([Limit("deterministic.prior", at_most=0.1)], "nothing can change it"),
         (
@@ -328,7 +328,7 @@ def test_limits_that_contradict_each_other_or_the_data_are_refused_together() ->
     with pytest.raises(InvalidInput) as refused:
         protection.protect(companies, limits)
     said = str(refused.value)
-    assert "8 records cannot look alike: there are 7" in said
+    assert "8 records cannot form a class: there are 7" in said
     assert '"Sector" has 4 values; 5 cannot be' in said
     with pytest.raises(InvalidInput, match="k_anonymity protects from below"):
         Limit("k_anonymity", at_most=3, nulls="maybe")

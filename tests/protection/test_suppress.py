@@ -213,7 +213,9 @@ def test_wildcards_that_hide_everything_satisfy_counting_and_nobody_else() -> No
     assert p.alone()["bayes"] >= 38
     said = str(p).splitlines()[1]  # at once, in one sentence, with what to ask for instead
     assert "understates the risk" in said
-    assert "40 of 40 records still look like fewer than 3 (38 effectively unique" in said
+    assert (
+        "40 of 40 records still have an effective class size below 3 (38 effectively unique" in said
+    )
     assert 'ask for nulls = "bayes"' in said
     assert p.flatters
     assert p.to_dict()["short"] == 40

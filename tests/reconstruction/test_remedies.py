@@ -102,14 +102,14 @@ def test_any_rule_of_rounding_will_do(month: TradeMonth, rule: str) -> None:
     found = helped(month, rounding=rule, remedies=kinds, seconds=0.2)
     if rule == "unknown_clt":
         assert len(found) == 1
-        assert 'found with the rule "unknown_hard"' in str(found)
+        assert 'use the rule "unknown_hard"' in str(found)
     else:
         assert found[0].verdict == "no"
         assert all(last.certain == 0 for last in found.strongest.values())
         # By a rule that is in doubt little is certain, and it is not shown that records can be
         # denied that it leaves one place; nor that those can which have a choice in both tables.
         assert found.strongest["merged_places"].verdict == "not shown"
-        assert "99 times" not in str(found)
+        assert "99% of cases" not in str(found)
 
 
 def by_product(rows: dict[tuple[str, str], int], **how: Any) -> Totals:

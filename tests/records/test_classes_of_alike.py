@@ -146,7 +146,7 @@ def test_an_order_that_is_given_counts_and_one_that_is_not_is_asked_for() -> Non
     holes = Dataset.from_arrow(pa.table({"town": [1, 1], "income": [1, None]}))
     with pytest.raises(InvalidInput, match="is missing in 1 of 2 records"):
         records.t_closeness(holes, "income", "town", distance="ordered")
-    with pytest.raises(InvalidInput, match="cannot make records look alike too"):
+    with pytest.raises(InvalidInput, match="cannot also define the classes"):
         records.distinct_l_diversity(people, "income", among=["income"])
     with pytest.raises(InvalidInput, match="0 attributes have the role sensitive; name one"):
         records.distinct_l_diversity(datasets.inflation_and_growth_example())
@@ -245,7 +245,7 @@ def test_what_the_pupils_classes_give_away_in_words() -> None:
     assert str(found.assessment()).splitlines() == [
         "The worst class has a distinct l-diversity of 2.",
         "Of 10 pupils, the disability of none is certain once their class is known; guessing the "
-        "commonest of the class is right about 7.",
+        "most frequent value of the class is right for about 7.",
         "These figures are exact.",
     ]
 

@@ -263,7 +263,7 @@ def test_a_blind_guess_is_right_only_of_who_is_in_the_register() -> None:
     register = people(id=[1], b=["x"])
     stranger = dv.records.link(people(id=[9], b=["x"]), register, block="b", truth="id")
     assert stranger.deterministic.prior == stranger.probabilistic.prior == 0
-    assert "for none of them the right person is the only candidate" in str(stranger)
+    assert "for none of them is the right person the only candidate" in str(stranger)
     own = dv.records.link(people(id=[1], b=["x"]), register, block="b", truth="id")
     assert own.deterministic.prior == own.probabilistic.posterior == 1
     likely = dv.records.link(people(id=[1], b=["x"]), register, block="b", coverage=0.25)

@@ -26,7 +26,7 @@ def expect_found(first: float, others: float) -> float:
     return one + 2 * two
 
 
-ASSUMED = "The data are a sample: these figures are of an adversary who knows who took part in it."
+ASSUMED = "The data are a sample: these figures assume an adversary who knows who took part."
 
 
 def test_the_population_risk_stands_beside_that_of_the_sample() -> None:
@@ -38,7 +38,9 @@ def test_the_population_risk_stands_beside_that_of_the_sample() -> None:
     assert individual.expected == pytest.approx(expected)
     said = found.explain()
     assert ASSUMED in said
-    assert any("One who does not know is expected to find 0.3" in each for each in said)
+    assert any(
+        "An adversary who does not know this is expected to identify 0.3" in each for each in said
+    )
 
 
 def test_linked_years_weigh_the_records_of_the_first() -> None:
@@ -67,7 +69,9 @@ def test_weights_that_tell_nothing_are_said_and_the_attack_goes_on(
     found = dv.records.attack(sample(weights), "CRS", ["a"])
     assert found.certain.posterior == 1
     assert "right_in_population" not in found.figures
-    assert any("cannot be told by the sampling weights: is " in each for each in found.explain())
+    assert any(
+        "cannot be estimated from the sampling weights: is " in each for each in found.explain()
+    )
 
 
 def test_who_is_no_sample_is_not_told_so() -> None:
@@ -95,4 +99,4 @@ at_least = 2
     assert outcome.status == "fail"
     said = [str(each) for each in outcome.sentences]
     assert ASSUMED in said
-    assert said[-1].startswith("One who does not know is expected to find 0.3")
+    assert said[-1].startswith("An adversary who does not know this is expected to identify 0.3")

@@ -88,7 +88,7 @@ def test_who_is_in_the_release_is_a_secret_of_everybody_on_the_list(tmp_path: Pa
     settings = 'dataset = ["survey", "original"]\nmeasure = "delta_presence"\nknows = ["region"]'
     [found] = with_settings(tmp_path, settings).check().assessments
     assert found.secrets == 240
-    assert found.explain()[0].startswith("The chance of being in the release is between")
+    assert found.explain()[0].startswith("The probability of being in the release is between")
 
 
 def test_links_by_household_are_household_risk(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_chances_that_add_up_to_one_are_no_certainty() -> None:
     town = of(a=[1, 1, 2], b=[1, 2, 1])
     found = records.delta_presence(hidden, town, ["a", "b"])
     assert found.values[0] < 1
-    assert "1 are in the release for sure" not in str(found.assessment)
+    assert "1 are certainly in the release" not in str(found.assessment)
 
 
 def test_where_everybody_is_released_everybody_is_in() -> None:

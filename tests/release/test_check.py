@@ -50,8 +50,8 @@ def test_a_limit_that_is_not_shown_to_hold_fails_and_is_told_apart(tmp_path: Pat
     assert not verdict.passed
     assert [str(said) for said in verdict.sentences[:2]] == [
         "1 of 2 limits does not hold.",
-        "1 limit would hold for the least that was shown, but not for the most that is not "
-        "excluded: it is not shown that it holds.",
+        "1 limit holds for the lower bound of the risk but not for its upper bound, so it is not "
+        "shown to hold.",
     ]
     told = verdict.to_dict()
     jsonschema.validate(told, result_schema())

@@ -88,9 +88,9 @@ def test_the_year_of_birth_stays_behind_if_its_owner_says_so(tmp_path: Path) -> 
     assert part.dropped == {"born": ("age",)}
     assert part.levels
     dropped = [d for d in part.decisions if d.change == "removed" and d.attribute == "born"]
-    assert [decision.reason for decision in dropped] == ["it would tell age"]
-    assert "born is not published: it would tell age." in p.explain()
-    assert any("would tell what is hidden or made coarser" in line for line in p.explain())
+    assert [decision.reason for decision in dropped] == ["it would reveal age"]
+    assert "born is not published: it would reveal age." in p.explain()
+    assert any("would reveal suppressed or recoded values" in line for line in p.explain())
     released = pl.read_csv(tmp_path / "out" / "release" / "people.csv")
     assert released.columns == ["region", "age", "sex", "noise"]
     assert p.after.to_dict()["datasets"][0]["columns"]["telling"] == ["born"]

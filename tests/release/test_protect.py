@@ -264,7 +264,7 @@ def test_a_report_of_a_protection_shows_decisions_and_no_value(tmp_path: Path) -
     dv.report(p, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "How release.toml was protected" in page
-    assert "town was made coarser in every record" in page
+    assert "town was recoded in every record" in page
     for value in ("Milano", "Palermo", "10001"):
         assert value not in page
     [single] = p.records.values()

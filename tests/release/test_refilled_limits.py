@@ -57,7 +57,7 @@ def test_what_a_weight_tells_is_not_hidden_cell_by_cell(tmp_path: Path) -> None:
     assert part.determined == {"region": ("weight",)}
     assert part.naive_cells is not None
     assert part.suppressed_cells >= part.naive_cells > 0
-    assert any("weight would tell what was hidden" in line for line in p.explain())
+    assert any("weight would reveal the suppressed values" in line for line in p.explain())
     released = pl.read_csv(tmp_path / "out" / "release" / "people.csv")
     assert released["region"].null_count() == 0
     assert "suppressed" not in released["region"].to_list()

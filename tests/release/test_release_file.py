@@ -288,3 +288,11 @@ def test_the_published_schema_knows_the_formats_that_are_read() -> None:
     told = release_schema()["properties"]["format"]
     assert (told["type"], told["minimum"], told["maximum"]) == ("integer", 1, 1)
     assert "format" not in release_schema()["required"]
+
+
+def test_an_attribute_that_publish_misspells_is_one_problem(tmp_path: Path) -> None:
+    path = write_release(tmp_path, ('subjects = "pupils"', 'publish = ["gendr"]'))
+    assert complaint(path).endswith(
+        'dataset "pupils", publish: the dataset has no attribute "gendr". Did you mean "gender"?'
+    )
+    assert complaint(path).count("gendr") == 1

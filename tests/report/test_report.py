@@ -54,7 +54,7 @@ def test_the_report_says_the_verdict_the_figures_and_how_to_read_them(report: Pa
         "singles out 1 of 10 pupils (10%)",
         "at most 10%",
         "How to read this",
-        "How many pupils look alike",
+        "Class sizes of pupils",
         "quasi-identifier: gender, grade",
     ):
         assert wanted in text

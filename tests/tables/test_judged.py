@@ -497,7 +497,7 @@ def test_what_the_method_tells_is_not_judged_where_it_cannot_be_computed(tmp_pat
     [outcome] = verdict.outcomes
     assert outcome.status == "not judged"
     assert not verdict.passed
-    assert "Not judged: what somebody learns who knows how" in str(verdict)
+    assert "Not judged: what an adversary who knows how" in str(verdict)
     assert verdict.to_dict()["limits"][0]["status"] == "not judged"
     file.write_text(text.format(method='method = "secret"'))
     stated = dv.Release.load(file).check()
@@ -514,7 +514,7 @@ def test_an_attack_that_was_stopped_is_not_judged() -> None:
     stopped = run_release(count_records(cells), suppress="fast", seconds=1e-3, **said)
     limit = dv.Limit("deterministic.posterior", at_most=0)
     assert limit.judge(stopped).status == "not judged"
-    assert "did not come to an end" in str(limit.judge(stopped).sentences[-1])
+    assert "did not finish" in str(limit.judge(stopped).sentences[-1])
     assert str(stopped).startswith("Not judged")
     assert limit.judge(run_release(count_records(cells), **said)).status == "fail"
 

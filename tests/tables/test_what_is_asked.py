@@ -140,7 +140,7 @@ def test_columns_that_would_be_called_alike_are_refused() -> None:
     with pytest.raises(InvalidInput, match='"count": would be the name of two columns'):
         Table.from_records(dataset, ["count", "s"]).publish().to_arrow()
     named = Dataset.from_arrow(pa.table({"s": ["Total", "b", "b"]}))
-    with pytest.raises(InvalidInput, match="called alike, or one as its total"):
+    with pytest.raises(InvalidInput, match="have the same name, or one is named like its total"):
         Table.from_records(named, ["s"]).publish().to_arrow()
     missing = Dataset.from_arrow(pa.table({"s": ["(missing)", None]}))
     assert Table.from_records(missing, ["s"]).axes[0].codes[:2] == ("(missing)", "((missing))")

@@ -13,11 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from divulge.work import DivulgeError, current_language
 from divulge.work.context import DEFAULT_LANGUAGE
-from divulge.work.translation import read_catalogue
+from divulge.work.translation import NESTED_MESSAGE, read_catalogue, translate_message
+
+Words: TypeAlias = Mapping[str, str] | None
+"""The little words of a language; None: those of the run."""
 
 
 @dataclass(frozen=True)
@@ -79,22 +82,30 @@ def _choose_plural_form(forms: Mapping[str, str], values: Mapping[str, Any]) -> 
 class _Formatter(string.Formatter):
     """Templates hold {value:how}: how is one of list, count, number, percent, points, factor.
 
-    A value may be a sentence itself: it is said in the same language.
+    A value may be a sentence itself: it is said in the same language. So is the text of an error,
+    {value:message}.
     """
 
     def __init__(self, words: Mapping[str, str], language: str) -> None:
         self._words = words
         self._language = language
 
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What records are about, in the language where it is a word of ours and not a user's."""
+        value = super().get_value(key, args, kwargs)
+        return self._words.get(value, value) if key == "subjects" else value
+
     def format_field(self, value: Any, spec: str) -> str:
         if isinstance(value, Sentence):
             return value.render(self._language)
         if spec == "list":
             return self._join_list(value)
+        if spec == NESTED_MESSAGE:
+            return translate_message(value, self._language)
         if spec == "count":
             return format_count(value, self._words)
         if spec in _FORMATS:
-            return _FORMATS[spec](value)
+            return _FORMATS[spec](value, self._words)
         return str(super().format_field(value, spec))
 
     def _join_list(self, items: Sequence[str]) -> str:
@@ -102,21 +113,20 @@ class _Formatter(string.Formatter):
         return f"{', '.join(first)} {self._words['and']} {last}" if first else last
 
 
-def format_count(count: float, words: Mapping[str, str] | None = None) -> str:
+def format_count(count: float, words: Words = None) -> str:
     """A number of things as one says it; the tables beside have every digit.
 
     >>> format_count(31), format_count(1234), format_count(12_829_382), format_count(2.26)
     ('31', '1,234', '12.8 million', '2.3')
     """
-    million = (words or {}).get("million", "million")
     if count >= 1_000_000:
-        return f"{count / 1_000_000:,.1f} {million}"
+        return f"{count / 1_000_000:,.1f} {(words or read_words())['million']}"
     if 0 < count < 0.05:
-        return "less than 0.1"
+        return _fill("less_than", "0.1", words)
     return f"{count:,.0f}" if count == round(count) or count >= 100 else f"{count:,.1f}"
 
 
-def format_percent(share: float) -> str:
+def format_percent(share: float, words: Words = None) -> str:
     """A share in percent, to three digits; never rounded to all or nothing.
 
     >>> format_percent(0.176), format_percent(2e-8)
@@ -127,7 +137,7 @@ def format_percent(share: float) -> str:
     if share in (0, 1):
         return f"{share:.0%}"
     if 0.999 < share < 1:
-        return "over 99.9%"
+        return _fill("over", "99.9%", words)
     return f"{_round_to_three_digits(share * 100):f}%"
 
 
@@ -140,7 +150,7 @@ def _round_to_three_digits(value: float) -> Decimal:
     return Decimal(f"{float(f'{float(value):.12g}'):.3g}")
 
 
-def format_number(value: float) -> str:
+def format_number(value: float, words: Words = None) -> str:
     """Any figure, short: whole numbers in full, others to four digits.
 
     >>> format_number(18430), format_number(0.12345)
@@ -149,30 +159,37 @@ def format_number(value: float) -> str:
     ('infinite', '0')
     """
     if not math.isfinite(value):
-        return "no number" if math.isnan(value) else "infinite"
+        return (words or read_words())["no_number" if math.isnan(value) else "infinite"]
     if value == 0:  # a loss of nothing is nothing
         return "0"
     return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.4g}"
 
 
-def format_factor(value: float) -> str:
+def format_factor(value: float, words: Words = None) -> str:
     """By how much something is multiplied.
 
     >>> format_factor(1.8), format_factor(48176423.0), format_factor(float("inf"))
     ('1.8 times', '48.2 million times', 'infinitely')
     """
     if value == float("inf"):
-        return "infinitely"
-    return f"{format_count(value) if value >= 100 else f'{_round_to_three_digits(value):f}'} times"
+        return (words or read_words())["infinitely"]
+    is_large = value >= 100
+    figure = format_count(value, words) if is_large else f"{_round_to_three_digits(value):f}"
+    return _fill("times", figure, words)
 
 
-def format_points(difference: float) -> str:
+def format_points(difference: float, words: Words = None) -> str:
     """A difference of two shares, in percentage points.
 
     >>> format_points(0.4), format_points(0.001)
     ('40 points', '0.1 points')
     """
-    return f"{_round_to_three_digits(difference * 100):f} points"
+    return _fill("points", f"{_round_to_three_digits(difference * 100):f}", words)
+
+
+def _fill(word: str, figure: str, words: Words) -> str:
+    """A figure with the words that go with it."""
+    return (words or read_words())[word].format(figure)
 
 
 _FORMATS = {
@@ -181,6 +198,11 @@ _FORMATS = {
     "number": format_number,
     "factor": format_factor,
 }
+
+
+def read_words(language: str | None = None) -> Mapping[str, str]:
+    """The words in lists and figures, in a language or in that of the run."""
+    return _load_catalogue(__package__, language or current_language())[1]
 
 
 def load_catalogue(package: str, language: str | None = None) -> dict[str, Any]:
@@ -199,9 +221,9 @@ def _load_catalogue(package: str, language: str) -> tuple[dict[str, Any], dict[s
         is_first = package == __package__
         shared = {} if is_first else _load_catalogue(__package__, language)[1]
         return {**english, **templates}, {**english_words, **shared, **(words or {})}
-    if words is None:  # a package that brings sentences need not bring "and"
-        _, words = _load_catalogue(__package__, language)
-    return templates, words
+    # A package that brings sentences need not bring "and".
+    shared = {} if package == __package__ else _load_catalogue(__package__, language)[1]
+    return templates, {**shared, **(words or {})}
 
 
 def _flatten_keys(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

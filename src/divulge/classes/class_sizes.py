@@ -13,7 +13,7 @@ def count_dataset_classes(dataset: Dataset, knows: Sequence[str]) -> engines.Cla
     """How many classes there are of each size; remembered by a run that can be resumed."""
 
     def count_classes() -> dict[str, Ints]:
-        with work.step(f"Counting {dataset.subjects} who look alike"):
+        with work.step(f"Counting classes of {dataset.subjects}"):
             sizes = engines.class_sizes(dataset.codes(knows), by=knows)
         return {"size": sizes.size, "classes": sizes.classes}
 

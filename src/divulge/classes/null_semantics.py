@@ -118,7 +118,7 @@ def count_by_maybe(patterns: Patterns, alpha: float) -> tuple[Floats, Floats]:
     """
     sample, population = np.zeros(patterns.count.size), np.zeros(patterns.count.size)
     masks = patterns.group_by_mask()
-    with work.step("Matching records that may be alike", len(masks)) as step:
+    with work.step("Finding possible matches", len(masks)) as step:
         for own_mask, own_rows in masks.items():
             for other_mask, other_rows in masks.items():
                 share = alpha if own_mask == 0 and other_mask != 0 else 1.0

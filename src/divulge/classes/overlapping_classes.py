@@ -219,7 +219,7 @@ def _merge_entries(
 ) -> Entries:
     """All entries in one: amounts of the same class and value are added up, or the highest kept."""
     keys, amounts = [], []
-    with work.step("Gathering the values of those who may be alike", len(parts)) as step:
+    with work.step("Gathering the values of possible matches", len(parts)) as step:
         for part in parts:
             gathered = part()
             joint = np.concatenate([asker * values + code for asker, code, _ in gathered])

@@ -18,6 +18,7 @@ from divulge.cli import (
     events,
     hierarchies,
     protection,
+    recoding,
     reconstruct,
     records,
     risk,
@@ -165,6 +166,7 @@ app.command()(hierarchies.hierarchy)
 app.command()(reconstruct.reconstruct)
 app.command()(protection.protect)
 app.command()(protection.suppress)
+app.command()(recoding.recode)
 app.command()(protection.explain)
 app.command("map")(risk_utility.draw_map)
 set_help_pages(app)

@@ -83,7 +83,7 @@ def suppress(
         Path, typer.Argument(help="A data file, or a release file (.toml).", show_default=False)
     ],
     quasi_identifier: Attributes = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="How many must look alike.")] = 3,
+    k: Annotated[int, typer.Option("-k", min=1, help="The smallest class size allowed.")] = 3,
     nulls: Annotated[
         Literal["maybe", "standard", "value", "known", "bayes"],
         typer.Option(help="What a null may stand for."),

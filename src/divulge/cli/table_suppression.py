@@ -70,7 +70,8 @@ def suppress(
         Path | None, typer.Option(help="A file that keeps the draw for the next release.")
     ] = None,
     method_secret: Annotated[
-        bool, typer.Option(help="State that nobody outside knows the rules: who does is not tried.")
+        bool,
+        typer.Option(help="State that nobody outside knows the rules: that attack is not tried."),
     ] = False,
     out: Annotated[
         Path | None,
@@ -86,7 +87,7 @@ def suppress(
 ) -> None:
     """Suppress the sensitive cells of a table, and as few others as protect them.
 
-    What was chosen is attacked, also by somebody who knows how. Exit code 1 if a sensitive cell
+    The result is attacked, also with knowledge of the method. Exit code 1 if a sensitive cell
     is known too closely, 3 if that could not be judged; --out is written only if neither is so.
     """
     from divulge import tables

@@ -35,7 +35,7 @@ def write_faithfully(
         problems = Problems(str(path))
         numbers = {name: number for number, name in enumerate(dataset.names, start=1)}
         for name in differing:
-            message = "the file would not tell its records apart as they were judged."
+            message = "the file would not distinguish its records as they were judged."
             place = describe_column(name, numbers.get(name, 0))
             problems.add(place, f"{message} Write another format (.parquet).")
         problems.raise_any()

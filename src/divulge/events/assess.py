@@ -25,8 +25,7 @@ from divulge.work.arrays import Floats
 if TYPE_CHECKING:
     import pyarrow as pa
 
-UNITS = {"record": "records", "event": "events", "user": "users", "prior": "users"}
-"""What is counted, by what is drawn."""
+CATALOGUE = "divulge.events"
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +79,7 @@ def problems_with_release(
         message = 'missing="maybe" is for a protected release; knowledge is of the original.'
         yield Problem("history", message)
     if release is not None and not set(history.user_values()) & set(release.user_values()):
-        message = "has no user of the original; users must be named alike on both sides."
+        message = "has no user of the original; users must have the same names on both sides."
         yield Problem("release", message)
     if release is not None:
         for words in knows:
@@ -97,7 +96,7 @@ def describe_release_effects(
     shares = {"lost": float(tally.by_matches[0] / tally.weight), "misled": released.misled_share}
     keys = ["released", *(["misled"] if released.misled_share > 0 else [])]
     hidden = [sentence for sentence in release.remarks() if sentence.key.startswith("remark.maybe")]
-    return [*(Sentence("divulge.events", key, shares) for key in keys), *hidden]
+    return [*(Sentence(CATALOGUE, key, shares) for key in keys), *hidden]
 
 
 def defer_record_risk(
@@ -125,14 +124,29 @@ def defer_record_risk(
     return {"_risk": compute_record_risk, "_breakdown": break_down}
 
 
+def describe_knowledge(attacker: Attacker) -> list[str]:
+    """What the attacker knows, as a list of words."""
+    return list(attacker.knows) or [str(Sentence(CATALOGUE, "knowledge.none"))]
+
+
+def describe_units(attacker: Attacker) -> str:
+    """What is drawn at random, several of them."""
+    return str(Sentence(CATALOGUE, f"units.{attacker.drawn}"))
+
+
+def describe_drawn(drawn: str) -> str:
+    """Of what figures are averages: per record, event or user."""
+    return str(Sentence(CATALOGUE, f"drawn.{drawn}"))
+
+
 def collect_sentence_values(
     attacker: Attacker, weight: float, certain: float, right: float, prior: float
 ) -> dict[str, Any]:
     """What sentences about an attacker tell."""
     return {
-        "knows": list(attacker.knows) or ["nothing"],
-        "units": UNITS[attacker.drawn],
-        "drawn": attacker.drawn,
+        "knows": describe_knowledge(attacker),
+        "units": describe_units(attacker),
+        "drawn": describe_drawn(attacker.drawn),
         "total": max(1, round(weight)),
         "certain": round(certain, 6),
         "certain_share": certain / weight,
@@ -161,7 +175,7 @@ def build_assessment(
         knows=attacker.knows,
         seeks=(history.user,),
         secrets=max(1, round(weight)),
-        subjects=more.pop("subjects", UNITS[attacker.drawn]),
+        subjects=more.pop("subjects", describe_units(attacker)),
         claim=more.pop("claim", "exact"),
         certain=PriorPosterior(share.prior * weight, certain),
         right=PriorPosterior(prior * weight, right),
@@ -202,8 +216,8 @@ def _break_down_by_group(
             prior=prior,
             claim=claim,
             sentences=(
-                Sentence("divulge.events", "singled_out", values),
-                Sentence("divulge.events", f"guessed.{attacker.guess}", values),
+                Sentence(CATALOGUE, "singled_out", values),
+                Sentence(CATALOGUE, f"guessed.{attacker.guess}", values),
             ),
         )
     return Breakdown(group, assessments)

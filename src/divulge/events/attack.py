@@ -51,7 +51,7 @@ def attack(
     An adversary who knows day and item singles out 8 of 10 records (80%).
     Guessing any of the users who fit, the adversary is right in 90% of cases; before the release,
     in 33.3%.
-    The weight is the record. A uniform guess is not Bayes vulnerability: guessing the most
+    Figures are per record. A uniform guess is not Bayes vulnerability: guessing the most
     likely user who fits, the adversary is right in 90% of cases; before the release, in 50%.
     1 user has a single record.
     These figures are exact.

@@ -39,7 +39,7 @@ def draw_matches_chart(shares: npt.NDArray[np.float64], attacker: Attacker) -> C
         x=alt.X("users:N", sort=None, title=_say("matches.users"), axis=alt.Axis(labelAngle=0)),
         y=alt.Y(
             "share:Q",
-            title=_say("matches.share", drawn=attacker.drawn),
+            title=_say("matches.share", drawn=Sentence(CATALOGUE, f"drawn.{attacker.drawn}")),
             axis=alt.Axis(format="%"),
         ),
     )
@@ -64,7 +64,7 @@ def draw_ten_attackers_chart(records: Sequence[Mapping[str, Any]], weight: str) 
     bars = base.mark_bar(color=RISK_COLOUR).encode(
         x=alt.X(
             "exact:Q",
-            title=_say("ten.share", weight=weight),
+            title=_say("ten.share", drawn=Sentence(CATALOGUE, f"drawn.{weight}")),
             axis=alt.Axis(format="%"),
         )
     )

@@ -26,7 +26,7 @@ from divulge import work
 from divulge.assessment import Breakdown, Chart, Details, Sentence
 from divulge.assessment.sentence import format_number, read_phrases
 from divulge.events import charts
-from divulge.events.assess import EventAssessment, problems_with_release
+from divulge.events.assess import EventAssessment, describe_drawn, problems_with_release
 from divulge.events.attack import attack
 from divulge.events.estimates import Marginals, estimate
 from divulge.events.history.history import History, require_history
@@ -116,7 +116,7 @@ class TenAttackers:
             "many": sum(value >= 0.5 for value in self.exact),
             "near": largest_error,
             "total": len(TEN),
-            "drawn": self.weight,
+            "drawn": describe_drawn(self.weight),
         }
         keys = ("ten.worst", "ten.many", "ten.estimates")
         sentences = [Sentence("divulge.events", key, values) for key in keys]
@@ -215,7 +215,7 @@ class TenAttackers:
         return "\n".join(line.rstrip() for line in [*lines, self._describe_weight()])
 
     def _describe_weight(self) -> str:
-        return Sentence(CATALOGUE, "drawn.weight", {"drawn": self.weight}).render()
+        return Sentence(CATALOGUE, "drawn.weight", {"drawn": describe_drawn(self.weight)}).render()
 
     def __rich__(self) -> RenderableType:
         from rich.table import Table

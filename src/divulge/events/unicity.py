@@ -25,6 +25,8 @@ from divulge.events.assess import (
     EventAssessment,
     build_assessment,
     defer_record_risk,
+    describe_drawn,
+    describe_knowledge,
     describe_release_effects,
     problems_with_release,
 )
@@ -67,7 +69,7 @@ def unicity(
     >>> purchases = History(dv.datasets.purchases_example(), "user", "date", "goods")
     >>> print(unicity(purchases, ["item"], points=2))
     Knowing item of 2 events, an adversary singles out 16.7% of users.
-    The weight is the user: a user is drawn, then 2 of the user's different points.
+    Figures are per user: a user is drawn, then 2 of the user's different points.
     1 user has fewer points than that, and is known by all of them.
     1 user has a single record.
     These figures are exact.
@@ -121,10 +123,10 @@ def _assess_points(
     """The figures in words; with a confidence where users were sampled."""
     share, points, draws = matches.weighted_mean(matches.alone), attacker.points, len(matches.user)
     values: dict[str, Any] = {
-        "knows": list(attacker.knows) or ["nothing"],
+        "knows": describe_knowledge(attacker),
         "points": points,
         "certain_share": share,
-        "drawn": attacker.drawn,
+        "drawn": describe_drawn(attacker.drawn),
         "draws": draws,
         "confidence": confidence,
     }

@@ -14,6 +14,7 @@ from divulge.protection.refill.result import Refill
 from divulge.protection.result.audit import Audit, audit
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.recipe import Recipe
+from divulge.protection.result.sharper_values import Sharpening, SharperValues
 from divulge.protection.result.utility import Utility
 from divulge.protection.result.utility_map import MapPoint, RiskUtilityMap
 from divulge.protection.risk_utility import risk_utility_map
@@ -33,6 +34,8 @@ __all__ = [
     "Refill",
     "Relation",
     "RiskUtilityMap",
+    "Sharpening",
+    "SharperValues",
     "Utility",
     "audit",
     "capped",

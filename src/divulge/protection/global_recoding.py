@@ -35,7 +35,7 @@ def recode_greedily(state: CycleState, goals: Sequence[Goal], plan: CycleRequest
     """Climb one level of one attribute at a time, until few enough are at risk."""
     allowed = plan.suppression_limit if "suppress" in plan.methods else 0.0
     at_risk = float(find_at_risk(state, goals, state.current).mean())
-    with work.step("Making attributes coarser") as step:
+    with work.step("Recoding attributes") as step:
         while at_risk > allowed:
             trials = [
                 (

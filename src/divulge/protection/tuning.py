@@ -47,6 +47,11 @@ PROOF_SECONDS = 60.0
 bound. Limits that do not prune (t-closeness with removals) may need more on large files. Chosen by
 hand; no benchmark isolates it."""
 
+KICKED_ATTRIBUTES = (2, 5)
+"""Attributes (from, and fewer than) whose levels are drawn anew when a descent has ended: fewer
+fall back to where they came from, more are a new start. Chosen by hand; `benchmarks/recoding.py`
+shows what is found."""
+
 DESCENT_SHARE = 0.7
 """Share of that effort for better levels; the rest is for a better bound. Chosen by hand;
 `benchmarks/recoding.py` shows both."""
@@ -354,3 +359,31 @@ UNITS_PER_BOUND_STEP = 256
 MOST_PEOPLE_TRIES = 12
 """Numbers of records that are made alike, one after another, until enough people are among them:
 fewer cells against time. Chosen by hand; no benchmark isolates it."""
+
+# The audit of recoding (`result/recoding_audit.py`).
+AUDIT_DRAWS = 200
+"""Originals that are drawn and recoded again to audit a recoding of many records: surer figures
+against time, one run of the scheme each. Chosen by hand; no benchmark isolates it."""
+
+AUDIT_PROBES = 8
+"""Draws of a block of classes after which, if none gave the same release, fewer classes are drawn
+anew at once. Chosen by hand; no benchmark isolates it."""
+
+AUDIT_BLOCK_STEP = 8
+"""By what a block of classes is divided then: fewer draws that are lost against larger blocks, of
+which more is learnt at once. Chosen by hand; no benchmark isolates it."""
+
+AUDIT_BLOCK_DRAWS = 40
+"""Draws of a block of classes of which some gave the same release, all in all: surer figures of its
+classes against more classes. Chosen by hand; no benchmark isolates it."""
+
+LEAST_AUDIT_SURVIVORS = 4
+"""Draws that must have given the same release for anything to be said of a class: two in each half.
+Chosen by hand; no benchmark isolates it."""
+
+SHARPENING_ERRORS = 4.0
+"""Standard errors by which the share of a value must be above what it is compared with: so many
+that of ten thousand classes hardly one is called sharper by chance."""
+
+AUDIT_SEED = 0
+"""The seed of the audit's draws: no secret, and the same figures every time."""

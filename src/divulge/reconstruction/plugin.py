@@ -44,7 +44,7 @@ class ReconstructionAttack(AttackDefaults):
                 yield Problem("dataset", message, value=name, allowed=list(names))
         rest = [name for name in names if name not in declared_names]
         if len(rest) != 1:
-            message = f"{len(rest)} datasets could be the records; tell what all others are."
+            message = f"{len(rest)} datasets could be the records; say what all the others are."
             yield Problem("dataset", message)
             return
         records = names[rest[0]]

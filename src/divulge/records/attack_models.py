@@ -240,7 +240,7 @@ def _attack_everybody(request: AttackRequest) -> Assessment:
             "records_dropped": request.linked.records_dropped,
         }
     focal = request.linked.dataset
-    with work.step(f"Counting {focal.subjects} who look alike"):
+    with work.step(f"Counting classes of {focal.subjects}"):
         return assess_everybody(
             focal,
             build_secrets,

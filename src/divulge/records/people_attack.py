@@ -84,7 +84,7 @@ def attack_people(
 
     if request.model.startswith("I"):
         return _attack_one(request, people, target)
-    with work.step("Counting people who look alike"):
+    with work.step("Counting classes of people"):
         return assess_people(
             focal,
             build_secrets,

@@ -4,56 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
-from divulge.classes.people import RecordsKnown
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
-from divulge.records.attack_models import EVERYDAY_NAMES, attack, problems_with_model
+from divulge.records.attack_models import attack, problems_with_model
 from divulge.records.inference.gains import problems_with_gain
 from divulge.records.linkage.comparison import problems_with_comparisons
 from divulge.records.linkage.linkage import link
 from divulge.records.linkage.request import problems_with_agreement
 from divulge.records.longitudinal import longitudinal
 from divulge.records.models.attribute_gaps import (
-    YearChoices,
     apply_choices,
     find_attribute_gaps,
     qualify_assessment,
 )
 from divulge.records.risk.attack import RiskAttack, RiskSettings, list_linking_columns
 from divulge.records.risk.recoded_population import recode_population
+from divulge.records.settings import (
+    LinkageSettings,
+    LongitudinalSettings,
+    RecordsSettings,
+    collect_names,
+    find_choices,
+    is_membership,
+    list_renamed,
+    problems_with_dataset_count,
+    problems_with_names,
+    resolve_model,
+)
 from divulge.work import Problem
-
-Target = dict[str, Any]
-
-
-Gain = dict[str, Any] | list[list[float]] | None
-GAIN_DESCRIPTION = (
-    "What guesses are worth: { guesses = 3 }, { within = 5 }, { worth = { yes = 10 }, wrong = 1 }, "
-    "or rows of numbers, one row per guess."
-)
-
-Renaming = dict[str, dict[str, str]]
-NamesByDataset = dict[str, str | list[str]]
-RENAME_DESCRIPTION = (
-    "By dataset of several years, attributes that it calls otherwise: "
-    '{ "third year" = { ethnicity = "race" } }.'
-)
-ABSENT_DESCRIPTION = (
-    "By dataset of several years, what is known in others and not published there: "
-    '{ "third year" = ["race"] }.'
-)
-RECODED_DESCRIPTION = (
-    "What is coded anew in some year, on purpose: what is known is what each year has."
-)
-
-
-class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class _CountsPeople(AttackDefaults):
@@ -62,41 +45,6 @@ class _CountsPeople(AttackDefaults):
     def counts_people(self, settings: Any, person: str) -> bool:  # noqa: ARG002
         """What counts records alone says so itself."""
         return True
-
-
-class RecordsSettings(_Settings):
-    """What an adversary of `attack = "records"` may be told."""
-
-    model: str = Field("CRS", description="The attack model, by acronym or everyday name.")
-    knows: str | list[str] | None = Field(
-        None,
-        description="What the adversary knows of everybody; all quasi-identifiers if not given.",
-    )
-    seeks: str | list[str] | None = Field(None, description="The secret; several are one secret.")
-    target: Target | list[Target | None] | None = Field(
-        None, description="The values of one person, by attribute (models with I)."
-    )
-    prior: str | None = Field(
-        None, description="An attribute: how likely each record is the one they are looking for."
-    )
-    gain: Gain = Field(None, description=GAIN_DESCRIPTION)
-    on: str | None = Field(
-        None, description="The id that links datasets (models with L) and protected versions."
-    )
-    by: str | None = Field(
-        None, description="Who bears the risk: an attribute, whose groups the report then shows."
-    )
-    protected: bool = Field(
-        False, description="After the original datasets come their protected versions."
-    )
-    duplicates: Literal["error", "first", "random"] = "error"
-    seed: int = 0
-    rename: Renaming = Field({}, description=RENAME_DESCRIPTION)
-    absent: NamesByDataset = Field({}, description=ABSENT_DESCRIPTION)
-    recoded: str | list[str] = Field([], description=RECODED_DESCRIPTION)
-    records_known: RecordsKnown = Field(
-        "one", description="Of somebody with several records (role person): one is known, or all."
-    )
 
 
 class RecordsAttack(_CountsPeople):
@@ -113,8 +61,8 @@ class RecordsAttack(_CountsPeople):
     ) -> Iterator[Problem]:
         """A model that exists, as many datasets as it takes, attributes that exist."""
         yield from problems_with_model(settings.model)
-        model = _resolve_model(settings)
-        yield from _problems_with_dataset_count(model, len(names), settings.protected)
+        model = resolve_model(settings)
+        yield from problems_with_dataset_count(model, len(names), settings.protected)
         yield from problems_with_gain(settings.gain)
         if names and settings.by is not None:
             dataset, attributes = list(names.items())[-1 if model[1:2] == "M" else 0]
@@ -123,13 +71,13 @@ class RecordsAttack(_CountsPeople):
             yield Problem("seeks", f"is missing; {model} infers an attribute.")
         if model[:1] == "I" and settings.target is None:
             yield Problem("target", f"is missing; {model} is after one person.")
-        if model[2:] != "L" and _find_choices(settings):
+        if model[2:] != "L" and find_choices(settings):
             yield Problem("", f"rename, absent and recoded are for several years, not for {model}.")
-        yield from _problems_with_names(settings, names)
+        yield from problems_with_names(settings, names)
 
     def run(self, settings: RecordsSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Run the model."""
-        population = datasets[-1] if _is_membership(settings) else None
+        population = datasets[-1] if is_membership(settings) else None
         originals = list(datasets if population is None else datasets[:-1])
         release = None
         if settings.protected:
@@ -144,29 +92,29 @@ class RecordsAttack(_CountsPeople):
         """Originals of protected versions, unless an id tells whose records are whose."""
         if not settings.protected or settings.on is not None:
             return {}
-        releases = datasets[:-1] if _is_membership(settings) else datasets
+        releases = datasets[:-1] if is_membership(settings) else datasets
         half = len(releases) // 2
         return dict(zip(releases[:half], releases[half:], strict=True))
 
     def undisclosed(self, settings: RecordsSettings, datasets: Sequence[str]) -> Sequence[str]:
         """Originals beside their protected versions, and the population."""
         originals = datasets[: len(datasets) // 2] if settings.protected else ()
-        return [*originals, *(datasets[-1:] if _is_membership(settings) else ())]
+        return [*originals, *(datasets[-1:] if is_membership(settings) else ())]
 
     def needed_columns(self, settings: RecordsSettings) -> Collection[str]:
         """Attributes that are known or sought, the id that links datasets, the prior."""
         people = settings.target if isinstance(settings.target, list) else [settings.target]
         values = [name for person in people for name in person or ()]
-        chosen = _collect_names(settings, "knows", "seeks", "prior", "on", "by")
-        return chosen | _list_renamed(settings) | set(values)
+        chosen = collect_names(settings, "knows", "seeks", "prior", "on", "by")
+        return chosen | list_renamed(settings) | set(values)
 
     def linking_columns(self, settings: RecordsSettings) -> Collection[str]:
         """The id that links years, if there are several."""
-        return _collect_names(settings, "on") if _resolve_model(settings)[2:] == "L" else ()
+        return collect_names(settings, "on") if resolve_model(settings)[2:] == "L" else ()
 
     def risk_per_record(self, settings: RecordsSettings) -> bool:
         """Of everybody, or of who fits the one person; of membership it is of the population."""
-        return not _is_membership(settings)
+        return not is_membership(settings)
 
     def run_with_original(
         self,
@@ -176,7 +124,7 @@ class RecordsAttack(_CountsPeople):
         companions: Sequence[Dataset] = (),  # noqa: ARG002
     ) -> Assessment | None:
         """Of everybody in one dataset, who they are or what they hide."""
-        model = _resolve_model(settings)
+        model = resolve_model(settings)
         if model not in ("CRS", "CAS"):
             return None
         return attack(
@@ -192,7 +140,7 @@ class RecordsAttack(_CountsPeople):
         self, settings: RecordsSettings, originals: Sequence[Dataset], released: Sequence[Dataset]
     ) -> Assessment | None:
         """Of everybody in several years, who they are or what they hide."""
-        if settings.protected or _resolve_model(settings) not in ("CRL", "CAL"):
+        if settings.protected or resolve_model(settings) not in ("CRL", "CAL"):
             return None
         options = settings.model_dump(exclude={"protected", "by"})
         return attack(originals, release=released, **options)
@@ -206,7 +154,7 @@ class RecordsAttack(_CountsPeople):
         """
         if settings.protected:
             return None
-        if not _is_membership(settings):
+        if not is_membership(settings):
             return _run_on_protected_years(self, settings, datasets, originals)
         *released, population = datasets
         options = settings.model_dump(exclude={"model", "protected", "by"})
@@ -218,32 +166,10 @@ class RecordsAttack(_CountsPeople):
     def advice(self, adversary: Adversary) -> Sentence:
         """Of membership: a smaller sample, or coarser attributes."""
         settings: RecordsSettings = adversary.settings
-        if not _is_membership(settings):
+        if not is_membership(settings):
             return super().advice(adversary)
-        known = as_names(settings.knows or ["what is known"])
+        known = as_names(settings.knows or str(Sentence("divulge.protection", "advice.known")))
         return Sentence("divulge.protection", "advice.membership", {"knows": known})
-
-
-class LongitudinalSettings(_Settings):
-    """What an adversary of `attack = "longitudinal"` may be told."""
-
-    on: str = Field(description="The id that links the datasets.")
-    knows: str | list[str] | None = Field(
-        None, description="What the adversary knows in every dataset."
-    )
-    seeks: str | list[str] | None = Field(None, description="The secret; none: who is who.")
-    prior: str | None = Field(
-        None, description="An attribute: how likely each record is the one they are looking for."
-    )
-    gain: Gain = Field(None, description=GAIN_DESCRIPTION)
-    protected: bool = Field(
-        False, description="After the original datasets come their protected versions."
-    )
-    duplicates: Literal["error", "first", "random"] = "error"
-    seed: int = 0
-    rename: Renaming = Field({}, description=RENAME_DESCRIPTION)
-    absent: NamesByDataset = Field({}, description=ABSENT_DESCRIPTION)
-    recoded: str | list[str] = Field([], description=RECODED_DESCRIPTION)
 
 
 class LongitudinalAttack(_CountsPeople):
@@ -262,7 +188,7 @@ class LongitudinalAttack(_CountsPeople):
             yield Problem("dataset", "name the originals, then as many protected versions.")
         for dataset, attributes in names.items():
             yield from find_name_problems("on", [settings.on], attributes, f'dataset "{dataset}"')
-        yield from _problems_with_names(settings, names)
+        yield from problems_with_names(settings, names)
 
     def run(self, settings: LongitudinalSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Link the years and assess the last prefix."""
@@ -302,8 +228,8 @@ class LongitudinalAttack(_CountsPeople):
 
     def needed_columns(self, settings: LongitudinalSettings) -> Collection[str]:
         """The id, what is known and sought, and how likely."""
-        chosen = _collect_names(settings, "on", "knows", "seeks", "prior")
-        return chosen | _list_renamed(settings)
+        chosen = collect_names(settings, "on", "knows", "seeks", "prior")
+        return chosen | list_renamed(settings)
 
     def linking_columns(self, settings: LongitudinalSettings) -> Collection[str]:
         """The id that links the years."""
@@ -313,25 +239,6 @@ class LongitudinalAttack(_CountsPeople):
         """The datasets without the id that links them."""
         values = {"on": adversary.settings.on}
         return Sentence("divulge.protection", "advice.longitudinal", values)
-
-
-class LinkageSettings(_Settings):
-    """What an adversary of `attack = "linkage"` may be told."""
-
-    block: str | list[str] = Field(description="Only who agrees on these is compared.")
-    compare: dict[str, Any] = Field(
-        default_factory=dict, description='By attribute: "equal", ["near", 2], ["likeness", 0.9].'
-    )
-    truth: str | None = Field(None, description="An id that both have, to judge the links.")
-    agreement: float | dict[str, float] | Literal["truth"] | None = Field(
-        None, description="How often the values of one person agree; estimated if not given."
-    )
-    by: str | None = Field(
-        None, description="Who bears the risk: an attribute, whose groups the report then shows."
-    )
-    coverage: float | None = Field(
-        None, description="How likely a record's person is among its candidates."
-    )
 
 
 class LinkageAttack(_CountsPeople):
@@ -366,7 +273,7 @@ class LinkageAttack(_CountsPeople):
 
     def needed_columns(self, settings: LinkageSettings) -> Collection[str]:
         """What is compared, and the id by which links are judged."""
-        return _collect_names(settings, "block", "truth", "by") | set(settings.compare)
+        return collect_names(settings, "block", "truth", "by") | set(settings.compare)
 
     def advice(self, adversary: Adversary) -> Sentence:
         """What records are linked through, made coarser."""
@@ -386,7 +293,7 @@ class RecordRiskAttack(RiskAttack, _CountsPeople):
 
     def needed_columns(self, settings: RiskSettings) -> Collection[str]:
         """What is known, what classes give away, and what links records."""
-        return _collect_names(settings, "knows", "seeks") | set(list_linking_columns(settings))
+        return collect_names(settings, "knows", "seeks") | set(list_linking_columns(settings))
 
     def companion_datasets(self, settings: RiskSettings) -> Sequence[str]:
         """The dataset of pairs that links records."""
@@ -433,27 +340,6 @@ def draft_adversary(dataset: str, knows: Sequence[str]) -> dict[str, Any]:
     return {"attack": "records", "model": "CRS", "dataset": dataset, "knows": list(knows)}
 
 
-def _resolve_model(settings: RecordsSettings) -> str:
-    """The attack model, whatever it is called in the release."""
-    return EVERYDAY_NAMES.get(settings.model, settings.model)
-
-
-def _is_membership(settings: RecordsSettings) -> bool:
-    """Whether the adversary seeks who is in the release; then the population comes last."""
-    return _resolve_model(settings)[1:2] == "M"
-
-
-def _collect_names(settings: BaseModel, *fields: str) -> set[str]:
-    """The attributes that some settings name."""
-    values = [getattr(settings, field) for field in fields]
-    return {name for value in values if value is not None for name in as_names(value)}
-
-
-def _find_choices(settings: RecordsSettings | LongitudinalSettings) -> YearChoices:
-    """What the release says of attributes that years do not have alike."""
-    return YearChoices.from_arguments(settings.rename, settings.absent, settings.recoded)
-
-
 def _run_on_protected_years(
     attack: RecordsAttack | LongitudinalAttack,
     settings: Any,
@@ -463,17 +349,12 @@ def _run_on_protected_years(
     """Several years, of which protection has hidden values or made them coarser in some."""
     if len(datasets) < 2:
         return None
-    choices = _find_choices(settings)
+    choices = find_choices(settings)
     years = apply_choices(originals, choices)
     known = years[0].quasi_identifiers if settings.knows is None else as_names(settings.knows)
     gaps = [gap for gap in find_attribute_gaps(years, known, choices) if gap.is_recoded]
     assessment = attack.run(settings.model_copy(update={"recoded": known}), datasets)
     return qualify_assessment(assessment, [], [gap.sentence for gap in gaps])
-
-
-def _list_renamed(settings: RecordsSettings | LongitudinalSettings) -> set[str]:
-    """Attributes by the names that single datasets call them."""
-    return {theirs for renamed in settings.rename.values() for theirs in renamed}
 
 
 def _add_group_chart(assessment: Assessment, group: str | None) -> Assessment:
@@ -483,41 +364,3 @@ def _add_group_chart(assessment: Assessment, group: str | None) -> Assessment:
         if group is None
         else replace(assessment, _chart=lambda: assessment.by(group).chart())
     )
-
-
-def _problems_with_dataset_count(model: str, number: int, protected: bool) -> Iterator[Problem]:
-    """As many datasets as the model takes."""
-    people = int(model[1:2] == "M")
-    releases = number - people
-    if people and releases < 1:
-        yield Problem("dataset", f"{model} takes the release and, last, the population.")
-    elif protected and releases % 2:
-        yield Problem("dataset", "name the originals, then as many protected versions.")
-    elif model.endswith("S") and releases > 1 + protected:
-        parts = ["the original and its protected version" if protected else "the release"]
-        requirement = " and ".join([*parts, *(["the population"] if people else [])])
-        requirement = "one" if requirement == "the release" else requirement
-        yield Problem("dataset", f"names {number}; {model} takes {requirement}.")
-
-
-def _problems_with_names(
-    settings: RecordsSettings | LongitudinalSettings, names: Mapping[str, Sequence[str]]
-) -> Iterator[Problem]:
-    """What is known stands in some dataset, what is sought in the first."""
-    if not names:
-        return
-    choices = _find_choices(settings)
-    yield from choices.find_problems(names)
-    first, attributes = next(iter(names.items()))
-    renamed = {dataset: choices.list_names(dataset, each) for dataset, each in names.items()}
-    everywhere = list(dict.fromkeys(name for each in renamed.values() for name in each))
-    known = as_names(settings.knows) if settings.knows is not None else []
-    subject = f'dataset "{first}"' if len(names) == 1 else "none of the datasets"
-    for problem in find_name_problems("knows", known, everywhere, subject):
-        message = problem.message.replace("none of the datasets has no", "no dataset has an")
-        yield replace(problem, message=message)
-    sought = as_names(settings.seeks) if settings.seeks is not None else []
-    yield from find_name_problems("seeks", sought, attributes, f'dataset "{first}"')
-    for name in sought:
-        if name in known:
-            yield Problem("seeks", f'"{name}" is known already; take it out of knows.')

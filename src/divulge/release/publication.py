@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from divulge.data import Dataset
-    from divulge.release.release import DatasetPlan, Release
+    from divulge.release.dataset_plan import DatasetPlan
+    from divulge.release.release import Release
 
 
 @dataclass(frozen=True)

@@ -11,75 +11,28 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from divulge.assessment import Adversary, Limit, attacks, find_attack
-from divulge.data import Dataset, Hierarchy, Source
-from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import (
     ROLES,
     Role,
     as_names,
     find_name_problems,
-    find_role_problems,
 )
-from divulge.data.formats import Options
-from divulge.data.formats.postgres import is_address
-from divulge.data.hidden_marks import drop_status_names
-from divulge.data.source import Place, read_marks
+from divulge.release.dataset_plan import DatasetLoader, DatasetPlan
 from divulge.release.links import LinksLoader
 from divulge.release.parse import parse_release, translate_errors
 from divulge.release.publication import find_publication_problems
 from divulge.release.settings import (
     AdversaryTable,
-    DatasetTable,
-    HierarchyTable,
     LimitTable,
     ProtectionTable,
     ReleaseTable,
 )
-from divulge.work import DivulgeError, Interruption, InvalidInput, Problems
+from divulge.work import InvalidInput, Problems
 
 if TYPE_CHECKING:
     from divulge.release.output_files import ExtraWriter
     from divulge.release.protected_release import ProtectedRelease
     from divulge.release.verdict import Verdict
-
-
-@dataclass(frozen=True, kw_only=True)
-class DatasetPlan:
-    """A dataset of a release before it is read: where it is and what it means."""
-
-    name: str
-    source: Source
-    roles: Mapping[str, Sequence[str]]
-    hierarchies: Mapping[str, Hierarchy]
-    descriptions: Mapping[str, str]
-    subjects: str
-    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    units: Mapping[str, str] = field(default_factory=dict)
-    missing_codes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    publish: Sequence[str] = ()
-    """Ids that go out although their roles are withheld."""
-    unlisted: Unlisted | None = None
-    """What becomes of attributes without a role; None: the release is not judged."""
-    keep_order: bool = False
-    protected: bool = False
-    """Whether what is missing was hidden by an earlier protection."""
-    hidden: str | None = None
-    """What stands for a hidden value in the source."""
-    names: Sequence[str] = ()
-    """All attributes of the source, in its order."""
-
-    def read(self) -> Dataset:
-        """Read the records and describe them."""
-        dataset = self.source.read(self.name, self.subjects)
-        dataset = read_marks(dataset, self.hidden, self.protected)
-        return dataset.describe(
-            self.roles,
-            self.hierarchies,
-            self.descriptions,
-            self.labels,
-            self.units,
-            missing_codes=self.missing_codes,
-        )
 
 
 @dataclass(frozen=True)
@@ -198,10 +151,11 @@ class _Loader:
         self.tables = tables
         self.problems = problems
         self.names: dict[str, list[str]] = {}
+        self.datasets = DatasetLoader(self.folder, self.names, problems)
         self.links = LinksLoader(tables, self.names, problems)
 
     def build_release(self) -> Release:
-        datasets = {table.name: self._load_dataset(table) for table in self.tables.dataset}
+        datasets = {table.name: self.datasets.load(table) for table in self.tables.dataset}
         self._require_unique_names("dataset", [table.name for table in self.tables.dataset])
         self._require_unique_names("adversary", [table.name for table in self.tables.adversary])
         self.links.check_common_links()
@@ -217,80 +171,6 @@ class _Loader:
             self._load_rules(),
             self.tables.accept_count_only,
         )
-
-    def _load_dataset(self, table: DatasetTable) -> DatasetPlan:
-        place = f'dataset "{table.name}"'
-        options = Options(
-            separator=table.separator,
-            encoding=table.encoding,
-            missing=tuple(table.missing),
-            decimal=table.decimal,
-            thousands=table.thousands,
-            quote=table.quote,
-            text=tuple(table.text),
-            table=table.table,
-            header=table.header,
-        )
-        source = Source(self._resolve_source(table.source), options, table.columns)
-        try:
-            names = source.names()
-        except InvalidInput as error:
-            self.problems.add(f"{place}, source", str(error))
-        except OSError as error:
-            reason = (error.strerror or "no reason is given").lower()
-            self.problems.add(f"{place}, source", f"cannot be used: {reason}.")
-        else:
-            if table.hidden is not None:
-                names = drop_status_names(names)
-            self.names[table.name] = names
-            self.problems.extend(place, find_role_problems(table.roles, names))
-            settings = (
-                "hierarchies",
-                "descriptions",
-                "labels",
-                "units",
-                "missing_codes",
-                "publish",
-            )
-            for setting in (*settings, "publish"):
-                content = getattr(table, setting)
-                self.problems.extend(place, find_name_problems(setting, content, names))
-        hierarchies = {}
-        for attribute, content in table.hierarchies.items():
-            try:
-                hierarchies[attribute] = self._load_hierarchy(content)
-            except Interruption:
-                raise
-            except DivulgeError as error:
-                self.problems.add(f'{place}, hierarchies, "{attribute}"', f"{error}")
-        return DatasetPlan(
-            name=table.name,
-            source=source,
-            roles=table.roles,
-            hierarchies=hierarchies,
-            descriptions=table.descriptions,
-            subjects=table.subjects,
-            labels=table.labels,
-            units=table.units,
-            missing_codes=table.missing_codes,
-            publish=table.publish,
-            unlisted=table.unlisted,
-            keep_order=table.keep_order,
-            protected=table.protected,
-            hidden=table.hidden,
-            names=tuple(self.names.get(table.name, ())),
-        )
-
-    def _resolve_source(self, source: str | list[str]) -> Place:
-        """A source as it is meant in the release file: files are relative to it."""
-        if isinstance(source, str):
-            return source if is_address(source) else self.folder / source
-        return tuple(self.folder / path for path in source)
-
-    def _load_hierarchy(self, rule: str | HierarchyTable) -> Hierarchy:
-        if isinstance(rule, str):
-            return Hierarchy.from_file(self.folder / rule)
-        return Hierarchy.from_settings(rule.model_dump(exclude_none=True))
 
     def _load_adversary(self, table: AdversaryTable) -> Adversary | None:
         place = f'adversary "{table.name}"'

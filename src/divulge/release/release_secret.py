@@ -43,7 +43,7 @@ def read_secret(folder: Path) -> SecretKey | None:
     if len(key) != KEY_BYTES:
         message = (
             "is damaged; restore it from a copy. A new one would allow both protections to be "
-            "compared, which tells what each of them hides."
+            "compared, which reveals what each of them hides."
         )
         raise InvalidInput(str(path), [Problem("secret", message)])
     return SecretKey(key)

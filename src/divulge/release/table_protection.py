@@ -53,7 +53,7 @@ def _refuse_other_patterns(
         if not (tables[first].suppressed == tables[name].suppressed).all():
             raise OutOfReachError(
                 f'"{first}" and "{name}" would see the same table with other cells suppressed, '
-                "which together tell more than was judged: give them the same settings, or limit "
+                "which together reveal more than was judged: give them the same settings, or limit "
                 "one of them."
             )
 

@@ -159,8 +159,7 @@ def find_least_loss(rows: Sequence[Row], ladders: Ladders, k: int, *, together: 
 
     With `together`, records that are alike are always in the same class.
     """
-    units = Counter(rows) if together else Counter(enumerate(rows))
-    parts = [(unit if together else unit[1], count) for unit, count in units.items()]
+    parts = list(Counter(rows).items()) if together else [(row, 1) for row in rows]
 
     def price(members: tuple[int, ...]) -> float:
         if sum(parts[i][1] for i in members) < k:

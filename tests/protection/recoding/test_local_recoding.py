@@ -88,8 +88,10 @@ def build_tests(
     if which == "k":
         return [SizeTest(names, 3)], [plain.k_test(3)]
     if which == "distinct":
-        tests = [SizeTest(names, 2), DistinctTest(names, 2, values, value_count)]
-        return tests, [plain.k_test(2), plain.distinct_test(2)]
+        return (
+            [SizeTest(names, 2), DistinctTest(names, 2, values, value_count)],
+            [plain.k_test(2), plain.distinct_test(2)],
+        )
     if which == "entropy":
         return [ValueSharesTest(names, values, value_count, is_entropic)], [plain.entropy_test(1.6)]
     return (
@@ -123,7 +125,7 @@ def test_every_limit_holds_for_whoever_is_not_removed(method: str, which: str, s
     assert outcome.removed_records == len(rows) - len(kept)
     if all(len({ladder[leaf][-1] for leaf in ladder}) == 1 for ladder in ladders):
         # With single tops, nobody is removed unless all records together fail.
-        together = [(("*",), secret) for secret in secrets]
+        together: list[tuple[plain.Row, str]] = [(("*",), secret) for secret in secrets]
         fails = any(test(together) for test in plain_tests)
         assert len(kept) == (0 if fails else len(rows))
     if len(kept) == len(rows):
@@ -319,7 +321,10 @@ def test_clusters_under_further_limits_lose_less_than_where_they_begin() -> None
     _, _, dataset = make_large_case()
     lattice = build_lattice(dataset, ["q0", "q1", "q2"], apart=["s"])
     values, value_count = read_values(dataset, lattice)
-    tests = [SizeTest(lattice.names, 5), DistinctTest(lattice.names, 3, values, value_count)]
+    tests: list[ClassTest] = [
+        SizeTest(lattice.names, 5),
+        DistinctTest(lattice.names, 3, values, value_count),
+    ]
     clusters, nested = (
         method(lattice, tests, seed=1) for method in (find_clusters, find_nested_levels)
     )
@@ -421,7 +426,7 @@ def test_whoever_has_no_common_top_with_enough_others_is_removed() -> None:
     _, released, log = build_release(rows, "clusters")
     assert log.removed_records.tolist() == [3, 4]
     assert released.rows == 3
-    assert "as coarse as can be" in log.of_record(3)[0].reason
+    assert "at the coarsest level" in log.of_record(3)[0].reason
 
 
 def test_numbers_that_become_coarser_are_texts_and_others_stay_numbers() -> None:

@@ -252,7 +252,7 @@ def test_beyond_sixty_columns_pairs_are_a_choice_and_that_is_said(people: dv.Dat
         table = table.append_column(f"noise {number}", pa.array(random.integers(0, 9, ROWS)))
     wide = dv.Dataset.from_arrow(table, roles={"quasi_identifier": KEYS})
     r = protection.refill(hide_cells(wide, {"region": np.arange(0, ROWS, 9)}), wide)
-    assert "60 were looked at in pairs" in str(r)
+    assert "60 were examined in pairs" in str(r)
     [limitation] = r.list_limitations()
     assert limitation in r.sentences()
     assert r.relations[0].columns == ("household",)

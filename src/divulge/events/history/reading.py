@@ -43,7 +43,7 @@ def problems_with_settings(history: History) -> Iterator[Problem]:
     if history.rounded is not None:
         yield from checks.one_of("rounded", history.rounded, UNITS, "a unit of time")
     if history.returns is not None and history.amount is None:
-        yield Problem("returns", "only amounts tell what was returned; give amount.")
+        yield Problem("returns", "returns are recognised by their amounts; give amount.")
 
 
 def problems_with_records(history: History) -> Iterator[Problem]:

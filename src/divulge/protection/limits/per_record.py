@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import records
-from divulge.assessment import Assessment, Limit, Measurement, Outcome
+from divulge.assessment import Assessment, Limit, Measurement, Outcome, Sentence
 from divulge.assessment.assessment_measures import HIGHEST_RISK
 from divulge.classes.people import RecordsKnown, find_people
 from divulge.data import Dataset
@@ -115,12 +115,13 @@ class Goal:
     @property
     def rule(self) -> str:
         """The limit in short."""
-        whose = f" of {self.limit.adversary}" if self.limit.adversary else ""
-        of = f" of {self.limit.attribute}" if self.limit.attribute else ""
-        nulls = f" ({self.nulls})" if self.is_count_limit else ""
-        bound = f"{self.limit.direction} {self.limit.bound:g}"
-        links = "" if self.clusters is None else ", with links"
-        return f"{self.limit.measure}{of}{whose} {bound}{nulls}{links}"
+        text = self.limit.measure
+        for subject in filter(None, (self.limit.attribute, self.limit.adversary)):
+            text = describe_rule("of", rule=text, subject=subject)
+        side = "at_most" if self.limit.at_most is not None else "at_least"
+        text = describe_rule(side, rule=text, bound=f"{self.limit.bound:g}")
+        text += f" ({self.nulls})" if self.is_count_limit else ""
+        return text if self.clusters is None else describe_rule("linked", rule=text)
 
     def measure_standing(
         self, dataset: Dataset, original: Dataset, kept: Ints | None = None
@@ -383,13 +384,22 @@ def _check_contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Pro
     for goal in goals:
         limit = goal.limit
         if goal.is_count_limit and limit.bound > dataset.rows:
-            message = f"{limit.bound:g} records cannot look alike: there are {dataset.rows:,}."
+            message = f"{limit.bound:g} records cannot form a class: there are {dataset.rows:,}."
             problems.add(limit.measure, message)
         elif goal.is_count_limit and people is not None and limit.bound > people.number:
-            message = f"{limit.bound:g} people cannot look alike: there are {people.number:,}."
+            message = f"{limit.bound:g} people cannot form a class: there are {people.number:,}."
             problems.add(limit.measure, message)
         column = dataset.columns.get(limit.attribute or "")
         kinds = inf if column is None else column.cardinality
         if limit.measure.endswith("l_diversity") and limit.bound > kinds:
             message = f'"{limit.attribute}" has {kinds} values; {limit.bound:g} cannot be.'
             problems.add(limit.measure, message)
+
+
+def describe_rule(key: str, **values: object) -> str:
+    """A limit in short, or a part of it.
+
+    >>> describe_rule("anonymity", k=3, nulls="bayes")
+    '3-anonymity (bayes)'
+    """
+    return str(Sentence("divulge.protection", f"rule.{key}", values))

@@ -65,7 +65,9 @@ class _Descent:
         current = self._improve(self.lattice.top)
         while not self.effort.spent and len(self.losses) < self.lattice.combinations:
             start = list(self.best or current)
-            for a in draws.permutation(len(start))[: int(draws.integers(2, 5))]:
+            for a in draws.permutation(len(start))[
+                : int(draws.integers(*tuning.KICKED_ATTRIBUTES))
+            ]:
                 start[a] = int(draws.integers(0, self.lattice.heights[a] + 1))
             before = len(self.losses)
             current = self._improve(tuple(start))

@@ -92,7 +92,7 @@ class Refill:
         """
         completion, truth = self.verified_completion, self.cells.truth
         if completion is None or truth is None:
-            raise DivulgeError("what is filled rightly is told by the original alone; give it")
+            raise DivulgeError("what is filled correctly is known only with the original; give it")
         return self.cells.fill_dataset(completion.columns, rightly=True)
 
     @property

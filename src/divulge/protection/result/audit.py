@@ -24,12 +24,20 @@ from divulge.assessment import Assessment, Claim, Sentence
 from divulge.data import Dataset
 from divulge.data.column import encode_array
 from divulge.data.hierarchy_rules import format_value
+from divulge.protection import tuning
 from divulge.protection.changes.changes import build_code_matrix, value_at
 from divulge.protection.changes.kernels import HIDDEN
+from divulge.protection.result.coarse_cells import ValuePrior, find_coarse_cells
 from divulge.protection.result.exclusions import exclude_by_counts
 from divulge.protection.result.protected import Protected
+from divulge.protection.result.recoding_audit import measure_sharpening
+from divulge.protection.result.replays import (
+    list_leaves,
+    list_values_by_node,
+    replay_protection,
+)
+from divulge.protection.result.sharper_values import Sharpening
 from divulge.qif import PriorPosterior
-from divulge.work import DivulgeError, Interruption
 
 MOST_CANDIDATES = 4_000
 MOST_REPLAYED_CELLS = 64
@@ -54,6 +62,8 @@ class Audit:
     claim: Claim
     candidates: int
     with_secret_seed: Mapping[Cell, frozenset[Any]] = field(default_factory=dict)
+    sharpening: Sharpening | None = None
+    """Where values were made coarser, how much sharper they become."""
 
     @property
     def excluded(self) -> Mapping[Cell, frozenset[Any]]:
@@ -80,7 +90,10 @@ class Audit:
         """In the currency of all attacks: changed cells are the secrets.
 
         Before: one value of the domain is as likely as the other; after: of those that are left.
+        Where values were made coarser, they are weighed (`sharpening`).
         """
+        if self.sharpening is not None:
+            return self.sharpening.assessment()
         cells = list(self.possible)
         secrets = max(1, len(cells))
         before = sum(1 / max(1, len(self.domain[c])) for c in cells)
@@ -118,6 +131,8 @@ class Audit:
                 "then": float(np.mean([len(v) for v in self.with_secret_seed.values()])),
             }
             sentences.append(Sentence("divulge.protection", "audit_remedy.seed", averages))
+        if self.sharpening is not None:
+            sentences += self.sharpening.sentences()
         return tuple(sentences)
 
     def explain(self, record: int | None = None) -> list[str]:
@@ -157,6 +172,7 @@ class Audit:
                 }
                 for (place, name), values in self.possible.items()
             ],
+            "sharpening": None if self.sharpening is None else self.sharpening.to_dict(),
             "sentences": self.explain(),
         }
 
@@ -170,6 +186,9 @@ def audit(
     candidates: int = MOST_CANDIDATES,
     secret_seed: bool = False,
     seeds: int = DEFAULT_SEEDS,
+    *,
+    draws: int = tuning.AUDIT_DRAWS,
+    prior: ValuePrior = "uniform",
 ) -> Audit:
     """What each null or recoded cell can still be, for somebody who knows how it was protected.
 
@@ -182,6 +201,9 @@ def audit(
         candidates: up to so many originals, each is protected again (exact); beyond, a bound.
         secret_seed: compare with a random order whose seed they do not know.
         seeds: how many orders they try then.
+        draws: where values were made coarser and originals are too many, how many are drawn.
+        prior: how likely the values under a coarse one are before: all alike (`uniform`), or as
+            frequent as they are in the data (`frequencies`).
 
     >>> import divulge as dv
     >>> p = dv.protection.protect(
@@ -198,6 +220,13 @@ def audit(
         return Audit(
             protected=protected, possible=dict(domain), domain=domain, claim="exact", candidates=0
         )
+    sharpening = None
+    cells = find_coarse_cells(protected, prior)
+    if protected.again is not None and cells.has_coarse_values:
+        tried: list[int | None] = [None]
+        if secret_seed and protected.reseeded is not None:
+            tried += range(seeds)
+        sharpening = measure_sharpening(cells, candidates=candidates, draws=draws, seeds=tried)
     total = prod(len(values) for values in domain.values())
     # They do not see the records that were removed: which originals there are cannot be listed.
     if total > candidates or protected.again is None or protected.removed:
@@ -207,8 +236,12 @@ def audit(
             domain=domain,
             claim="bound",
             candidates=0,
+            sharpening=sharpening,
         )
-    possible = _replay_candidates(protected, domain, [None], total)
+    if sharpening is not None and sharpening.possible is not None:
+        possible = dict(sharpening.possible)
+    else:
+        possible = _replay_candidates(protected, domain, [None], total)
     remedy: dict[Cell, frozenset[Any]] = {}
     if secret_seed and protected.reseeded is not None:
         remedy = _audit_secret_seed(protected, seeds, candidates)
@@ -219,6 +252,7 @@ def audit(
         claim="exact",
         candidates=total,
         with_secret_seed=remedy,
+        sharpening=sharpening,
     )
 
 
@@ -233,7 +267,7 @@ def count_candidates(protected: Protected) -> int | None:
     total = 1
     for change in protected.decisions.changes:
         if change.kind == "suppressed" and change.attribute is not None:
-            total *= len(_list_leaves(protected.original, change.attribute)) ** len(change)
+            total *= len(list_leaves(protected.original, change.attribute)) ** len(change)
     return total
 
 
@@ -247,18 +281,11 @@ def _build_domains(protected: Protected) -> dict[Cell, frozenset[Any]]:
     domains: dict[Cell, frozenset[Any]] = {}
     for name in protected.among:
         before = original.columns[name]
-        values = _list_leaves(original, name)
-        under: dict[str, set[Any]] = {}
-        hierarchy = original.dictionary[name].hierarchy
-        for value in values:
-            nodes = [format_value(value)]
-            if hierarchy is not None and not hierarchy.lacks([value]):
-                nodes += [
-                    format_value(hierarchy.at(value, level))
-                    for level in range(1, hierarchy.height + 1)
-                ]
-            for node in nodes:
-                under.setdefault(node, set()).add(value)
+        values = list_leaves(original, name)
+        under = {
+            node: {values[leaf] for leaf in leaves}
+            for node, leaves in list_values_by_node(original, name, values).items()
+        }
         column = released.columns[name]
         for place, record in enumerate(protected.kept.tolist()):
             was, now = value_at(before, record), value_at(column, place)
@@ -267,32 +294,6 @@ def _build_domains(protected: Protected) -> dict[Cell, frozenset[Any]]:
             candidates = set(values) if now is None else under.get(format_value(now), {was})
             domains[record, name] = frozenset(candidates)
     return domains
-
-
-def _list_leaves(original: Dataset, name: str) -> list[Any]:
-    values = original.columns[name].values.to_pylist()
-    hierarchy = original.dictionary[name].hierarchy
-    if hierarchy is None or hierarchy.table is None:
-        return values  # type: ignore[no-any-return]
-    texts = {format_value(value) for value in values}
-    return [
-        *values,
-        *_cast_leaves([leaf for leaf in hierarchy.table if leaf not in texts], original, name),
-    ]
-
-
-def _cast_leaves(leaves: Sequence[str], original: Dataset, name: str) -> list[Any]:
-    """Leaves of a hierarchy, which are text, as values of an attribute; others it cannot have."""
-    import pyarrow as pa
-
-    kind = original.columns[name].values.type
-    values = []
-    for leaf in leaves:
-        try:
-            values += pa.array([leaf]).cast(kind).to_pylist()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
-    return values
 
 
 def _replay_candidates(
@@ -307,32 +308,12 @@ def _replay_candidates(
     with work.step("Protecting every candidate again", total) as step:
         for values in product(*(sorted(domain[cell], key=format_value) for cell in cells)):
             candidate = _build_candidate(protected.original, dict(zip(cells, values, strict=True)))
-            if any(_has_same_release(protected, candidate, seed) for seed in seeds):
+            replays = (replay_protection(protected, candidate, seed) for seed in seeds)
+            if any(replay is not None for replay in replays):
                 for cell, value in zip(cells, values, strict=True):
                     possible[cell].add(value)
             step.advance()
     return {cell: frozenset(remaining) for cell, remaining in possible.items()}
-
-
-def _has_same_release(protected: Protected, candidate: Dataset, seed: int | None) -> bool:
-    assert protected.again is not None  # noqa: S101  # asked before
-    try:
-        if seed is None:
-            other = protected.again(candidate)
-        else:
-            first = protected.again(candidate)
-            if first.reseeded is None:
-                return False
-            other = first.reseeded(seed)
-    except Interruption:
-        raise
-    except DivulgeError:
-        return False
-    mine, theirs = protected.dataset, other.dataset
-    return mine.rows == theirs.rows and all(
-        mine.columns[name].to_arrow().equals(theirs.columns[name].to_arrow())
-        for name in protected.among
-    )
 
 
 def _build_candidate(original: Dataset, cells: Mapping[Cell, Any]) -> Dataset:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from divulge.assessment import Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
 from divulge.assessment.sentence import Sentence, read_phrases
 from divulge.records.risk.frequencies import SEMANTICS
+from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     from divulge.protection.result.protected import Protected
 
 CATALOGUE = "divulge.protection"
+
+SHARPENING_EDGES = (1.0, 1.1, 1.5, 2.0, 4.0)
+"""Where the bars of the chart of sharper values end."""
 
 LEVELS_METHOD = "levels"
 """The method of points that are combinations of levels, whatever a search would choose."""
@@ -96,6 +102,30 @@ def draw_risk_utility(
     )
     description = _say("risk_utility.description", title=title, points=said)
     return Chart.of(chart, list(points), description)
+
+
+def draw_sharpening(factors: Floats, weights: Floats) -> Chart:
+    """How many coarse values become sharper by how much, for one who knows the scheme."""
+    import altair as alt
+
+    names = read_phrases(CATALOGUE, "chart.sharpening.bins")
+    bins = np.searchsorted(np.array(SHARPENING_EDGES) + 1e-9, factors)
+    counts = np.bincount(bins, weights=weights, minlength=len(names))
+    records = [
+        {"factor": name, "values": round(float(count))}
+        for name, count in zip(names, counts, strict=True)
+    ]
+    chart = (
+        alt.Chart(Chart.source(), title=_say("sharpening.title"))
+        .mark_bar(color=RISK_COLOUR)
+        .encode(
+            x=alt.X("values:Q", title=_say("sharpening.values"), axis=alt.Axis(format=",d")),
+            y=alt.Y("factor:N", title=_say("sharpening.factor"), sort=None),
+        )
+        .properties(width=380)
+    )
+    described = "; ".join(f"{r['factor']}: {r['values']:,}" for r in records)
+    return Chart.of(chart, records, _say("sharpening.description", counts=described))
 
 
 def _say(key: str, **values: Any) -> str:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from divulge import records
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
+from divulge.protection.limits.per_record import describe_rule
 from divulge.protection.method.decoys import check_decoys
 from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems, checks
@@ -146,9 +147,9 @@ def check_suppression_request(
         which = ", ".join(f'"{name}"' for name in stuck[0])
         message = f"{which} must not be touched, and {k}-anonymity on them needs a change of them."
         raise InvalidInput(problems.subject, [Problem("never", message)])
-    rule = f"{k}-anonymity ({nulls})"
+    rule = describe_rule("anonymity", k=k, nulls=nulls)
     if len(chosen) > 1:
-        rule = f"{k}-anonymity of {len(chosen)} sets of attributes ({nulls})"
+        rule = describe_rule("anonymity_of_sets", k=k, sets=len(chosen), nulls=nulls)
     request = SuppressionRequest(
         k=int(k),
         nulls=nulls,

@@ -98,7 +98,7 @@ class Allocation:
             attack="reconstruction",
             model="allocation",
             dataset=name,
-            knows=("totals",),
+            knows=(str(Sentence(CATALOGUE, "knowledge.totals")),),
             seeks=("bin",),
             secrets=total,
             subjects="packages",

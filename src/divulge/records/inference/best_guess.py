@@ -40,9 +40,9 @@ def compute_payoffs(
     try:
         matrix = np.asarray(gain.matrix(beliefs.shape[1]), np.float64)
     except ValueError as error:
-        raise DivulgeError(f"who bears the risk cannot be told for this gain: {error}") from None
+        raise DivulgeError(f"the risk by group cannot be computed for this gain: {error}") from None
     if beliefs.shape[0] * max(matrix.shape) > tuning.MAX_GAIN_CELLS:
-        message = "too many classes and guesses to tell what a gain wins at each record"
+        message = "too many classes and guesses to compute the gain for each record"
         raise DivulgeError(message)
     expected = np.asarray(beliefs @ matrix.T)
     # What guesses win may be negative, and what beliefs weigh may be tiny.

@@ -263,7 +263,7 @@ def _match_by_id(problems: Problems, original: Dataset, release: Dataset, on: st
         records = format_quantity(extra, "record has", "records have")
         problems.add("release", f'{records} an "{on}" that the original does not have.')
     if release.rows > len(ids.values) or original.rows > len(texts):
-        problems.add("on", f'"{on}" does not tell records apart: some values occur twice.')
+        problems.add("on", f'"{on}" does not distinguish records: some values occur twice.')
     problems.raise_any()
     of_id = np.full(len(texts), REMOVED, np.int64)
     of_id[original_codes[ids.codes]] = np.arange(release.rows)

@@ -22,6 +22,9 @@ from divulge.work.arrays import Floats
 
 Names = str | Iterable[str] | None
 
+RECURSIVE_C = 3.0
+"""The factor of recursive (c, l)-diversity that is taken if none is given."""
+
 
 def distinct_l_diversity(
     dataset: Dataset,
@@ -84,7 +87,7 @@ def recursive_l_diversity(
     dataset: Dataset,
     attribute: str | None = None,
     among: Names = None,
-    c: float = 3,
+    c: float = RECURSIVE_C,
     nulls: Nulls = "bayes",
     *,
     count: Count = "records",
@@ -254,7 +257,7 @@ def find_shares_figure(measure: str, options: Mapping[str, Any]) -> SharesFigure
         "distinct_l_diversity": _count_distinct,
         "entropy_l_diversity": _compute_entropy_diversity,
         "recursive_l_diversity": lambda classes: _compute_recursive_diversity(
-            classes, float(options.get("c", 3))
+            classes, float(options.get("c", RECURSIVE_C))
         ),
         "beta_likeness": _compute_relative_gain,
         "delta_disclosure": _compute_log_ratio,

@@ -70,7 +70,7 @@ class PopulationUniques:
         return fsum(self.match)
 
     def risk(self) -> RecordRisk:
-        """The chance of a right match as the risk of each record."""
+        """The probability of a correct match as the risk of each record."""
         return RecordRisk(
             values=self.match,
             measure="population_uniques",
@@ -106,7 +106,7 @@ class PopulationUniques:
         return self.risk().by(group)
 
     def chart(self) -> Chart:
-        """How many records have which chance of a right match."""
+        """How many records have which probability of a correct match."""
         return self.risk().chart()
 
     def summary(self) -> dict[str, Any]:

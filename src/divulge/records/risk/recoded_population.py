@@ -73,8 +73,8 @@ def _recode_column(people: Column, original: Dataset, released: Dataset, name: s
     unknown = sum(value not in shown for value in values)
     if unknown:
         message = (
-            f'"{name}" was made coarser, and for {unknown:,} of {len(values):,} values of the '
-            "population nothing tells what they would have become: give a hierarchy that has them."
+            f'"{name}" was recoded, and for {unknown:,} of {len(values):,} values of the '
+            "population the recoded value is not known: give a hierarchy that has them."
         )
         raise HiddenCellsError(f'dataset "{released.name}"', [Problem("population", message)])
     import pyarrow as pa

@@ -183,7 +183,7 @@ def count_sensitive_values(
     name = find_sensitive_attribute(dataset, attribute)
     counting = build_counting(dataset, among, nulls, count, original)
     if name in counting.attributes:
-        message = f'"{name}" is the sensitive attribute; it cannot make records look alike too.'
+        message = f'"{name}" is the sensitive attribute; it cannot also define the classes.'
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("among", message)])
     column = dataset.columns[name]
     values = len(column.values) + 1

@@ -159,7 +159,7 @@ class Sweep:
         bits = sum(1 << self.knows.index(name) for name in set(names))
         matching_rows = np.flatnonzero(self.figures.sets == bits)
         if len(matching_rows) == 0:
-            raise DivulgeError(f"sweep: no set of {len(set(names))} attributes was asked for")
+            raise DivulgeError(f"sweep: no set of {len(set(names))} attributes was requested")
         return int(matching_rows[0])
 
     @property

@@ -110,7 +110,7 @@ def build_resisting_parameters(
     ):
         problems.add("contributor", "a holding's records count as one, which no cell shows.")
     if changed:
-        problems.add("cells", "those chosen by hand tell something: leave them out.")
+        problems.add("cells", "a choice by hand may itself reveal something: leave them out.")
     if problem.upper.any() or problem.lower.any():
         problems.add("upper and lower", "ask for a width instead.")
     if table.zeros == "known" and isinstance(cost, str) and cost == "value":

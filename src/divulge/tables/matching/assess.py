@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from divulge.tables.matching.result import Matching
     from divulge.tables.table.table import Table
 
-ADVERSARY_KNOWLEDGE = ("what is published", "how the suppressed cells were chosen")
-
 
 def assess_matching(matching: Matching) -> Assessment:
     """What an adversary who knows the suppressor learns of the sensitive cells."""
@@ -33,7 +31,7 @@ def assess_matching(matching: Matching) -> Assessment:
         "attack": "tables",
         "model": "matching",
         "dataset": matching.name,
-        "knows": ADVERSARY_KNOWLEDGE,
+        "knows": describe_knowledge(),
         "seeks": ("the sensitive cells",),
         "subjects": "sensitive cells",
         "figures": _collect_figures(matching),
@@ -128,7 +126,7 @@ def assess_matching_by_rules(matching: Matching, table: Table, by_sums: Judgemen
         attack="tables",
         model="matching",
         dataset=matching.name,
-        knows=ADVERSARY_KNOWLEDGE,
+        knows=describe_knowledge(),
         seeks=plain.seeks,
         subjects=plain.subjects,
         secrets=len(cells),
@@ -142,6 +140,11 @@ def assess_matching_by_rules(matching: Matching, table: Table, by_sums: Judgemen
         _chart=plain.chart,
         _risk=lambda: chance,
     )
+
+
+def describe_knowledge() -> tuple[str, ...]:
+    """What the adversary of a matching attack knows, in words."""
+    return tuple(str(Sentence(CATALOGUE, f"knowledge.{part}")) for part in ("published", "method"))
 
 
 def _find_proven_widths(matching: Matching) -> Floats:

@@ -52,7 +52,7 @@ def refuse_unknown_suppressor(suppression: Suppression) -> None:
         )
         problems.add("suppressor", message)
     if suppression.by_hand:
-        message = "cells were chosen by hand, or intervals asked for, which no rule tells."
+        message = "cells were chosen by hand, or intervals requested, which no rule determines."
         problems.add("suppressor", f"{message} Give the suppressor as a function.")
     contributions = suppression.table.contributions
     counts = None if contributions is None else contributions.count_contributors()

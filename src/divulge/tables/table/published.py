@@ -99,7 +99,7 @@ class Published:
         self._refuse_repeated_names([axis.name for axis in axes])
         for axis in axes:
             if len(set(axis.codes)) < len(axis.codes):
-                message = "two of its values are called alike, or one as its total; rename it."
+                message = "two of its values have the same name, or one is named like its total."
                 raise InvalidInput("published table", [Problem(f'"{axis.name}"', message)])
         hidden = self.suppressed[cells]
         cell_values = from_units(self.units[cells], self.decimals)

@@ -1,0 +1,137 @@
+"""The datasets of a release before they are read: where they are, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from divulge.data import Dataset, Hierarchy, Source
+from divulge.data.column_fate import Unlisted
+from divulge.data.dictionary import find_name_problems, find_role_problems
+from divulge.data.formats import Options
+from divulge.data.formats.postgres import is_address
+from divulge.data.hidden_marks import drop_status_names
+from divulge.data.source import Place, read_marks
+from divulge.release.settings import DatasetTable, HierarchyTable
+from divulge.work import DivulgeError, Interruption, InvalidInput, Problems
+
+NAMING_SETTINGS = ("hierarchies", "descriptions", "labels", "units", "missing_codes", "publish")
+"""Settings of a dataset that name attributes, besides its roles."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetPlan:
+    """A dataset of a release before it is read: where it is and what it means."""
+
+    name: str
+    source: Source
+    roles: Mapping[str, Sequence[str]]
+    hierarchies: Mapping[str, Hierarchy]
+    descriptions: Mapping[str, str]
+    subjects: str
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    missing_codes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    publish: Sequence[str] = ()
+    """Ids that go out although their roles are withheld."""
+    unlisted: Unlisted | None = None
+    """What becomes of attributes without a role; None: the release is not judged."""
+    keep_order: bool = False
+    protected: bool = False
+    """Whether what is missing was hidden by an earlier protection."""
+    hidden: str | None = None
+    """What stands for a hidden value in the source."""
+    names: Sequence[str] = ()
+    """All attributes of the source, in its order."""
+
+    def read(self) -> Dataset:
+        """Read the records and describe them."""
+        dataset = self.source.read(self.name, self.subjects)
+        dataset = read_marks(dataset, self.hidden, self.protected)
+        return dataset.describe(
+            self.roles,
+            self.hierarchies,
+            self.descriptions,
+            self.labels,
+            self.units,
+            missing_codes=self.missing_codes,
+        )
+
+
+class DatasetLoader:
+    """Turns the tables of datasets into plans, noting every problem on the way."""
+
+    def __init__(self, folder: Path, names: dict[str, list[str]], problems: Problems) -> None:
+        self.folder = folder
+        self.names = names
+        """The attributes of each dataset whose source can be used, by its name."""
+        self.problems = problems
+
+    def load(self, table: DatasetTable) -> DatasetPlan:
+        """The plan of a dataset; the names in its source are read."""
+        place = f'dataset "{table.name}"'
+        options = Options(
+            separator=table.separator,
+            encoding=table.encoding,
+            missing=tuple(table.missing),
+            decimal=table.decimal,
+            thousands=table.thousands,
+            quote=table.quote,
+            text=tuple(table.text),
+            table=table.table,
+            header=table.header,
+        )
+        source = Source(self._resolve_source(table.source), options, table.columns)
+        try:
+            names = source.names()
+        except InvalidInput as error:
+            self.problems.add(f"{place}, source", str(error))
+        except OSError as error:
+            reason = (error.strerror or "no reason is given").lower()
+            self.problems.add(f"{place}, source", f"cannot be used: {reason}.")
+        else:
+            if table.hidden is not None:
+                names = drop_status_names(names)
+            self.names[table.name] = names
+            self.problems.extend(place, find_role_problems(table.roles, names))
+            for setting in NAMING_SETTINGS:
+                content = getattr(table, setting)
+                self.problems.extend(place, find_name_problems(setting, content, names))
+        hierarchies = {}
+        for attribute, content in table.hierarchies.items():
+            try:
+                hierarchies[attribute] = self._load_hierarchy(content)
+            except Interruption:
+                raise
+            except DivulgeError as error:
+                self.problems.add(f'{place}, hierarchies, "{attribute}"', f"{error}")
+        return DatasetPlan(
+            name=table.name,
+            source=source,
+            roles=table.roles,
+            hierarchies=hierarchies,
+            descriptions=table.descriptions,
+            subjects=table.subjects,
+            labels=table.labels,
+            units=table.units,
+            missing_codes=table.missing_codes,
+            publish=table.publish,
+            unlisted=table.unlisted,
+            keep_order=table.keep_order,
+            protected=table.protected,
+            hidden=table.hidden,
+            names=tuple(self.names.get(table.name, ())),
+        )
+
+    def _resolve_source(self, source: str | list[str]) -> Place:
+        """A source as it is meant in the release file: files are relative to it."""
+        if isinstance(source, str):
+            return source if is_address(source) else self.folder / source
+        return tuple(self.folder / path for path in source)
+
+    def _load_hierarchy(self, rule: str | HierarchyTable) -> Hierarchy:
+        if isinstance(rule, str):
+            return Hierarchy.from_file(self.folder / rule)
+        return Hierarchy.from_settings(rule.model_dump(exclude_none=True))
