@@ -110,7 +110,7 @@ class RiskUtilityMap:
         >>> found = dv.protection.risk_utility_map(companies, ks=(2, 3))
         >>> point = found.choose(risk_at_most=0.5)
         >>> point.method, point.k, point.protected().suppressed_cells
-        ('suppress (bayes)', 2, 9)
+        ('suppress (bayes)', 2, 5)
         """
         if loss_at_most is None and risk_at_most is None:
             raise self._build_problem("name loss_at_most, risk_at_most, or both.")
