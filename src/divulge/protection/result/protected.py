@@ -19,6 +19,7 @@ from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import find_remaining_levels
 from divulge.protection.limits.per_record import is_count_limit
+from divulge.protection.result.cell_utility import measure_cells
 from divulge.protection.result.charts import draw_unique_counts
 from divulge.protection.result.published_columns import publish_dataset
 from divulge.protection.result.recipe import Recipe, build_recipe
@@ -162,7 +163,7 @@ class Protected:
     @property
     def loss(self) -> float:
         """The share of all that could be lost (0 to 1): mean over quasi-identifiers."""
-        return self.utility.loss
+        return measure_cells(self.original, self.dataset, self.kept, self.among).loss
 
     @property
     def decoy_cells(self) -> int:
