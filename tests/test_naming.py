@@ -28,6 +28,7 @@ PARTICIPLES_THAT_STAY = {
     "having": "public: Dictionary.having",
     "mapping": "a noun",
     "named": "public: Assessment.named",
+    "protected": "public: MapPoint.protected",
     "quoted": "public: work.quoted",
     "released": "public: ProtectedRelease.released",
     "replayed": "public: DecisionLog.replayed",
