@@ -42,6 +42,7 @@ PARTICIPLES_THAT_STAY = {
 
 MODULES_THAT_STAY = {
     "assessment/drawing.py": "a noun: charts as pictures",
+    "cli/recoding.py": "recoding is the field's word",
     "cli/matching.py": "the matching attack is the paper's name",
     "data/encoding.py": "a noun: values as codes",
     "data/formats/delimited.py": "delimited text is the name of the format",
