@@ -55,13 +55,14 @@ from divulge.protection.result.protected import Protected
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.records.risk.frequencies import DEFAULT_NULLS
-from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems, checks
 from divulge.work.effort import Effort
 from divulge.work.secret_key import SecretKey
 
 LevelSearch: TypeAlias = Literal["optimal", "climb", "nested", "clusters"]
 SEARCHES: tuple[LevelSearch, ...] = get_args(LevelSearch)
+_OF_POPULATION = ("population_uniques", "correct_matches", "delta_presence")
+"""Measures of the population, which levels meet or do not."""
 
 
 def recode(
@@ -159,9 +160,7 @@ def recode(
 
 def _is_model(limit: Limit) -> bool:
     """Whether a limit is on a model of the population, which has no risk of single records."""
-    return limit.measure in ("population_uniques", "correct_matches") and not (
-        has_protection_method(limit)
-    )
+    return limit.measure in _OF_POPULATION and not has_protection_method(limit)
 
 
 def _hides_cells(dataset: Dataset, goals: Sequence[Goal]) -> bool:
@@ -373,9 +372,9 @@ def _build_protected(
         changes=[],
         levels=dict(release.levels),
     )
-    standings = [state.measure(goal) for goal in request.goals]
+    standings, known = [state.measure(goal) for goal in request.goals], state.select_originals()
     is_held = all(standing.held for standing in standings) and all(
-        judge_model(limit, release.dataset) for limit in request.models
+        judge_model(limit, release.dataset, known).held for limit in request.models
     )
     if not is_held:  # what units told and what records tell must agree
         raise _build_error(dataset, evaluator, request)
@@ -395,19 +394,15 @@ def _build_protected(
         k=ceil(max((goal.limit.bound for goal in count_goals), default=2)),
         outcomes=(
             *(standing.outcome for standing in standings),
-            *(_judge_outcome(limit, release.dataset) for limit in request.models),
+            *(judge_model(limit, release.dataset, known) for limit in request.models),
         ),
         outcomes_before=(
             *(before.measure(goal).outcome for goal in request.goals),
-            *(_judge_outcome(limit, dataset) for limit in request.models),
+            *(judge_model(limit, dataset, dataset) for limit in request.models),
         ),
         levels=release.levels,
         suppression_limit=request.plan.suppression_limit,
     )
-
-
-def _judge_outcome(limit: Limit, dataset: Dataset) -> Any:
-    return limit.judge_measurement(MEASURES[limit.measure].of(dataset, limit), dataset.name)
 
 
 def _describe_search(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from divulge.assessment import Limit
+from divulge.assessment import Limit, Outcome
 from divulge.classes.people import find_people
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
@@ -33,6 +33,7 @@ from divulge.protection.recoding.lattice import GeneralisationLattice
 from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.records.risk.l_diversity import find_shares_figure
 from divulge.records.risk.measure_spec import judge_average_risk
+from divulge.records.risk.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
 from divulge.records.risk.sensitive_classes import (
     CountingRules,
@@ -196,7 +197,7 @@ class RecordMeasurer:
         released, original = self._select(levels, alive)
         return all(
             goal.measure_standing(released, original, alive).held for goal in self.limits.figures
-        ) and all(judge_model(limit, released) for limit in self.limits.models)
+        ) and all(judge_model(limit, released, original).held for limit in self.limits.models)
 
     def _select(self, levels: Sequence[int], alive: Ints) -> tuple[Dataset, Dataset]:
         coarse = coarsen_to_levels(self.dataset, dict(zip(self.names, levels, strict=True)))
@@ -205,7 +206,10 @@ class RecordMeasurer:
         return select_records(coarse, alive), select_records(self.dataset, alive)
 
 
-def judge_model(limit: Limit, released: Dataset) -> bool:
-    """Whether a figure of a model of the population keeps to its limit."""
+def judge_model(limit: Limit, released: Dataset, original: Dataset) -> Outcome:
+    """Whether a figure of the population keeps to its limit; a list of it is read as coarsely."""
+    population = limit.options.get("population")
+    if isinstance(population, Dataset):
+        limit = limit.with_options(population=recode_population(population, original, released))
     measurement: Any = MEASURES[limit.measure].of(released, limit)
-    return bool(limit.judge_measurement(measurement, released.name).held)
+    return limit.judge_measurement(measurement, released.name)
