@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from divulge.assessment import Limit
 from divulge.data import Dataset
-from divulge.protection.recode import LevelSearch, recode
+from divulge.protection.recode import recode
+from divulge.protection.recode_request import LevelSearch
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.suppress import suppress
 from divulge.records.risk.frequencies import Nulls

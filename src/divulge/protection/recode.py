@@ -8,9 +8,9 @@ with a bound. Limits that only the records can tell are judged in the order of l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import ceil, floor, inf
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import replace
+from math import ceil, inf
+from typing import Any
 
 import numpy as np
 
@@ -23,21 +23,23 @@ from divulge.protection import tuning
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import add_hierarchies
 from divulge.protection.cycle import run_cycle
-from divulge.protection.cycle_request import CycleRequest, CycleState, check_cycle_request
+from divulge.protection.cycle_request import CycleState, check_cycle_request
 from divulge.protection.global_recoding import describe_levels
 from divulge.protection.limits.per_record import Goal, build_goals, has_protection_method
+from divulge.protection.recode_request import (
+    SEARCHES,
+    LevelSearch,
+    RecodingRequest,
+    build_evaluator,
+    build_recoding_error,
+)
 from divulge.protection.recoding.branch_and_bound import find_optimal_levels
 from divulge.protection.recoding.clusters import find_clusters
 from divulge.protection.recoding.evaluation import LevelEvaluator
-from divulge.protection.recoding.lattice import build_lattice
 from divulge.protection.recoding.level_search import search_levels
 from divulge.protection.recoding.limit_tests import (
-    RecodingLimits,
     RecordMeasurer,
-    build_class_tests,
     judge_model,
-    list_told_attributes,
-    sort_limits,
 )
 from divulge.protection.recoding.local_outcome import choose_better
 from divulge.protection.recoding.local_release import build_local_release
@@ -46,21 +48,17 @@ from divulge.protection.recoding.nested import find_nested_levels
 from divulge.protection.recoding.recoded_release import RecodedRelease, build_recoded_release
 from divulge.protection.recoding.scored_search import (
     RecodingUtility,
-    choose_cell_utility,
     find_utility_problems,
     is_scored,
     search_by_score,
 )
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.search_proof import SearchProof
-from divulge.protection.suppression.request import OutOfReachError
 from divulge.records.risk.frequencies import DEFAULT_NULLS
-from divulge.work import InvalidInput, Problem, Problems, checks
+from divulge.work import Problems, checks
 from divulge.work.effort import Effort
 from divulge.work.secret_key import SecretKey
 
-LevelSearch: TypeAlias = Literal["optimal", "climb", "nested", "clusters"]
-SEARCHES: tuple[LevelSearch, ...] = get_args(LevelSearch)
 _OF_POPULATION = ("population_uniques", "correct_matches", "delta_presence")
 """Measures of the population, which levels meet or do not."""
 
@@ -168,32 +166,6 @@ def _hides_cells(dataset: Dataset, goals: Sequence[Goal]) -> bool:
     return any(bool(np.any(find_hidden_cells(dataset.columns[name]))) for name in names)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecodingRequest:
-    """What a recoding must reach, and how it may go about it."""
-
-    goals: tuple[Goal, ...]
-    models: tuple[Limit, ...]
-    plan: CycleRequest
-    utility: RecodingUtility
-    seconds: float
-    search: LevelSearch = "optimal"
-
-    @property
-    def rule(self) -> str:
-        """All limits in short."""
-        rules = [goal.rule for goal in self.goals]
-        rules += [f"{m.measure} {m.direction} {m.bound:g}" for m in self.models]
-        return "; ".join(rules)
-
-    def list_names(self, dataset: Dataset) -> list[str]:
-        """The attributes in question, in their order."""
-        names = [name for goal in self.goals for name in goal.among]
-        if self.models:
-            names += dataset.attributes(None, "among")
-        return list(dict.fromkeys(names))
-
-
 def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
     """The best levels, the records at these levels, and everything measured anew."""
     evaluator, limits = build_evaluator(dataset, request)
@@ -204,7 +176,7 @@ def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
     else:
         levels, proof = search_levels(evaluator, measurer, request.seconds)
     if levels is None:
-        raise _build_error(dataset, evaluator, request)
+        raise build_recoding_error(dataset, evaluator, request)
     protected = _release_levels(dataset, evaluator, levels, proof, request=request)
     # Other data have other best levels: who knows the algorithm searches for them again.
     return replace(protected, again=lambda other: recode_to_limits(other, request))
@@ -220,7 +192,7 @@ def recode_at_levels(
     chosen = tuple(levels.get(name, 0) for name in lattice.names)
     judged = judge_in_full(evaluator, measurer, evaluator.evaluate(chosen))
     if judged is None:
-        raise _build_error(dataset, evaluator, request)
+        raise build_recoding_error(dataset, evaluator, request)
     proof = SearchProof(combinations=lattice.combinations, checked=1, is_chosen=True)
     protected = _release_levels(dataset, evaluator, judged, proof, request=request)
     return replace(protected, again=lambda other: recode_at_levels(other, request, levels))
@@ -271,7 +243,7 @@ def _recode_records(dataset: Dataset, request: RecodingRequest) -> Protected:
         local = find_nested_levels(lattice, evaluator.tests, seed=seed)
     outcome = choose_better(evaluator, local, everywhere)
     if outcome is None:
-        raise _build_error(dataset, evaluator, request)
+        raise build_recoding_error(dataset, evaluator, request)
     released, changes = build_local_release(
         dataset, lattice, outcome, tests=evaluator.tests, rule=request.rule
     )
@@ -298,64 +270,6 @@ def _recode_records(dataset: Dataset, request: RecodingRequest) -> Protected:
     )
 
 
-def build_evaluator(
-    dataset: Dataset, request: RecodingRequest
-) -> tuple[LevelEvaluator, RecodingLimits]:
-    """What judges levels by classes of units, and all limits by how they are judged."""
-    limits = sort_limits(dataset, request.goals, request.models)
-    names = request.list_names(dataset)
-    _check_sensitive(dataset, limits, names)
-    lattice = build_lattice(
-        dataset,
-        names,
-        fixed=sorted(request.plan.never),
-        apart=list_told_attributes(dataset, limits),
-        utility=choose_cell_utility(request.utility),
-        importance=request.plan.importance,
-    )
-    share = request.plan.suppression_limit if "suppress" in request.plan.methods else 0.0
-    evaluator = LevelEvaluator(
-        lattice=lattice,
-        tests=build_class_tests(dataset, lattice, limits),
-        most_removed=floor(share * dataset.rows + 1e-9),
-    )
-    return evaluator, limits
-
-
-def _check_sensitive(dataset: Dataset, limits: RecodingLimits, names: Sequence[str]) -> None:
-    both = [name for name in list_told_attributes(dataset, limits) if name in names]
-    if both:
-        quoted = ", ".join(f'"{name}"' for name in both)
-        message = f"{quoted} cannot be sensitive and recoded at once; leave it out of one of them."
-        raise InvalidInput(f'recoding of "{dataset.name}"', [Problem("limits", message)])
-
-
-def _build_error(
-    dataset: Dataset, evaluator: LevelEvaluator, request: RecodingRequest
-) -> OutOfReachError:
-    """Say how far the coarsest levels are from the limits, and what would help."""
-    top = evaluator.evaluate(evaluator.lattice.top)
-    lacking = [
-        name
-        for name, height in zip(evaluator.lattice.names, evaluator.lattice.heights, strict=True)
-        if height == 0
-    ]
-    ways = []
-    if lacking:
-        ways.append("give hierarchies for " + ", ".join(f'"{name}"' for name in lacking))
-    ways.append("let more records be removed (suppression_limit)")
-    ways.append(f"or ask for less than {request.rule}")
-    needed = (
-        f"even at the coarsest levels, {top.removed_records:,} of {dataset.rows:,} "
-        f"{dataset.subjects} would have to be removed, and {evaluator.most_removed:,} may be"
-        if not evaluator.is_allowed(top)
-        else "no combination of levels meets every limit"
-    )
-    return OutOfReachError(
-        f'dataset "{dataset.name}": {request.rule} is out of reach: {needed}; {", ".join(ways)}.'
-    )
-
-
 def _build_protected(
     dataset: Dataset,
     evaluator: LevelEvaluator,
@@ -377,7 +291,7 @@ def _build_protected(
         judge_model(limit, release.dataset, known).held for limit in request.models
     )
     if not is_held:  # what units told and what records tell must agree
-        raise _build_error(dataset, evaluator, request)
+        raise build_recoding_error(dataset, evaluator, request)
     before = CycleState(
         original=dataset, current=dataset, alive=np.arange(dataset.rows), changes=[], levels={}
     )

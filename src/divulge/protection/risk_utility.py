@@ -18,7 +18,8 @@ from divulge.protection.changes.recodings import add_hierarchies
 from divulge.protection.cycle_request import check_cycle_request
 from divulge.protection.limits.per_record import build_goals
 from divulge.protection.map_methods import METHODS, MapMethod
-from divulge.protection.recode import RecodingRequest, build_evaluator, recode_at_levels
+from divulge.protection.recode import recode_at_levels
+from divulge.protection.recode_request import RecodingRequest, build_evaluator
 from divulge.protection.recoding.level_points import measure_level_points
 from divulge.protection.result.charts import LEVELS_METHOD
 from divulge.protection.result.protected import Protected
