@@ -31,8 +31,8 @@ def test_protect_writes_what_may_go_out_and_explain_tells_why(tmp_path: Path) ->
     goes_out = {p.name for p in (out / "release").iterdir()}
     assert goes_out == {"companies.csv", "methods-note.txt"}
     assert {p.name for p in (out / "internal").iterdir()} == {
-        "decisions.parquet", "decisions.txt", "mapping.csv", "report.html", "result.json",
-        "secret.json",
+        "decisions.parquet", "decisions.txt", "mapping.csv", "published.json",
+        "published_1.parquet", "report.html", "result.json", "secret.json",
     }  # fmt: skip
     assert (out / "internal").stat().st_mode & 0o777 == 0o700
     assert all(p.stat().st_mode & 0o777 == 0o600 for p in (out / "internal").iterdir())

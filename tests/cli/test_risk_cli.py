@@ -50,7 +50,7 @@ def test_a_risk_above_what_is_allowed_is_exit_1(divulge: Command, companies: Pat
 def test_what_an_adversary_who_knows_the_original_finds(divulge: Command, tmp_path: Path) -> None:
     before, after = tmp_path / "before.csv", tmp_path / "after.csv"
     datasets.local_suppression_example().write(before)
-    datasets.local_suppression_example(protected=True).write(after)
+    datasets.local_suppression_example(protected=True).write(after, with_ids=True)
     keys = ["-q", "Area", "-q", "Sector", "-q", "Employees", "-q", "Residential Rev."]
     done = divulge(
         "risk", after, *keys, "--nulls", "known", "--original", before, "--hidden", "suppressed"

@@ -164,7 +164,7 @@ def test_counting_flatters_where_one_visible_record_stands_among_wildcards() -> 
     assert found.risk()[39] == pytest.approx(1 / (1 + 5 / 40))
     assert found.certain.posterior == 0
     assert found.claim == "estimate"
-    assert "weighed by how likely" in str(found)
+    assert "weighted by the probability" in str(found)
 
 
 def test_an_unprotected_release_is_attacked_like_the_original() -> None:

@@ -133,7 +133,7 @@ def test_dropped_records_make_the_figures_the_least() -> None:
     years = [panel(1), dv.Dataset.from_arrow(twice, name="year 2")]
     found = attack_years(years, duplicates="first")
     assert found.claim == "bound"
-    assert any("2 records have an id that another record" in each for each in found.explain())
+    assert any("2 records were dropped, because other records" in each for each in found.explain())
     growth = dv.records.longitudinal(years, "id", ["race", "region"], duplicates="first")
     assert [each.claim for each in growth] == ["exact", "bound"]
 

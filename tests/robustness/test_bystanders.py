@@ -22,7 +22,7 @@ READ = {
     ("reconstruct", "prior"), ("reconstruct", "truth"), ("risk", "original"),
     ("risk", "population"), ("explain", "log"), ("protect", "revises"), ("events attack", "release"),
     ("events unicity", "release"), ("tables suppress", "hierarchy"), ("tables audit", "hierarchy"),
-    ("tables audit", "original"),
+    ("tables audit", "original"), ("hierarchy", "levels"), ("recode", "apply"),
 }  # fmt: skip
 """Options that name what is read."""
 ELSEWHERE = {("tables suppress", "sealed"), ("protect", "mapping"), ("demo", "out")}

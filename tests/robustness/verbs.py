@@ -131,6 +131,22 @@ VERBS = {
             options=("--out", "--log"),
         ),
         Verb(
+            name="recode",
+            arguments=(
+                "recode", "people.csv", *_KEYS, "-k", "2", "--suppression-limit", "1",
+                "--unlisted", "non_identifying",
+            ),
+            outputs=("recoded.csv", "recoding.parquet", "recipe.json"),
+            options=("--out", "--log", "--recipe"),
+        ),
+        Verb(name="hierarchy", arguments=("hierarchy", "people.csv", "age"), outputs=("ages.csv",), options=("--out",)),
+        Verb(
+            name="draw_map",
+            arguments=("map", "people.csv", *_KEYS, "-k", "2", "--loss-at-most", "1", "--unlisted", "non_identifying"),
+            outputs=("map.svg", "map.html", "chosen.csv"),
+            options=("--chart", "--report", "--out"),
+        ),
+        Verb(
             name="sweep",
             arguments=("sweep", "people.csv", "--knows", "town", "--knows", "age", "--seeks", "job"),
             outputs=("sweep.csv", "sweep.svg"),

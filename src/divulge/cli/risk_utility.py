@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,7 +19,12 @@ from divulge.cli.options import (
     StopAfter,
     Weight,
 )
+from divulge.cli.protection import EXIT_CODES
 from divulge.cli.risk import read_records
+
+if TYPE_CHECKING:
+    from divulge.protection import RiskUtilityMap
+    from divulge.protection.result.utility_map import MapPoint
 
 
 def draw_map(
@@ -63,9 +68,8 @@ def draw_map(
 ) -> None:
     """Compare ways to protect: what each leaves of risk and of the data, and which to choose."""
     from divulge import protection
-    from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
+    from divulge.cli.output import print_json, print_text, tolerate_closed_pipe
     from divulge.cli.run_context import set_run_conditions
-    from divulge.protection.result.utility_map import describe_point
     from divulge.report import report as write_report
     from divulge.work import InvalidInput, Problem
 
@@ -82,8 +86,12 @@ def draw_map(
         chosen = None
         if is_chosen:
             chosen = comparison.choose(loss_at_most, risk_at_most, removed_at_most)
+        judgement = None
         if chosen is not None and out is not None:
-            chosen.protected().write(out, overwrite, unlisted=unlisted)
+            protected = chosen.protected()
+            judgement = protection.judge_published(protected, unlisted=unlisted)
+            if judgement.status == "pass":
+                protected.write(out, overwrite, unlisted=unlisted)
         if chart is not None:
             comparison.chart().save(chart, overwrite)
         if report is not None:
@@ -91,21 +99,33 @@ def draw_map(
     with tolerate_closed_pipe():
         if json:
             choice = None if chosen is None else chosen.to_dict()
-            print_json({**comparison.to_dict(), "chosen": choice})
-            return
-        print_text(comparison)
-        if chosen is not None:
-            print_text("")
-            method, number, loss, average, highest, removed, cells, levels = describe_point(chosen)
-            print_sentence(
-                "map.chosen",
-                method=method,
-                k=number,
-                loss=loss,
-                average=average,
-                highest=highest,
-                removed=removed,
-                cells=cells,
-            )
-            if levels:
-                print_sentence("map.levels", levels=levels)
+            published = None if judgement is None else judgement.to_dict()
+            print_json({**comparison.to_dict(), "chosen": choice, "published": published})
+        else:
+            _print_map(comparison, chosen)
+            for sentence in () if judgement is None else judgement.sentences():
+                print_text(str(sentence))
+    raise typer.Exit(0 if judgement is None else EXIT_CODES[judgement.status])
+
+
+def _print_map(comparison: RiskUtilityMap, chosen: MapPoint | None) -> None:
+    """The efficient ways, and the chosen one in words."""
+    from divulge.cli.output import print_sentence, print_text
+    from divulge.protection.result.utility_map import describe_point
+
+    print_text(comparison)
+    if chosen is not None:
+        print_text("")
+        method, number, loss, average, highest, removed, cells, levels = describe_point(chosen)
+        print_sentence(
+            "map.chosen",
+            method=method,
+            k=number,
+            loss=loss,
+            average=average,
+            highest=highest,
+            removed=removed,
+            cells=cells,
+        )
+        if levels:
+            print_sentence("map.levels", levels=levels)

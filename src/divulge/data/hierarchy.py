@@ -223,6 +223,22 @@ class Hierarchy:
             renamed=renamed or {},
         )
 
+    def with_given_labels(self) -> Hierarchy:
+        """The same with labels as they were given, though one may stand for other values below.
+
+        >>> Hierarchy.from_levels([["7", "8"], ["8", "8"]]).with_given_labels().at(7, 1)
+        '8'
+        """
+        given = {(level, name): label for (level, label), name in self.renamed.items()}
+        if not given or self.table is None:
+            return self
+        return Hierarchy._from_table(
+            {
+                leaf: tuple(given.get((at, label), label) for at, label in enumerate(ancestors, 1))
+                for leaf, ancestors in self.table.items()
+            }
+        )
+
     def at(self, value: Any, level: int) -> Any:
         """What a value becomes at a level; the value itself at level 0."""
         if not 0 <= level <= self.height:

@@ -98,7 +98,7 @@ def list_cluster_counts(highest_risk: float, largest: int) -> list[int]:
     A cluster of s members with k alike each is found with a chance of 1 - (1 - 1/k)^s.
 
     >>> list_cluster_counts(1 / 3, 4)
-    [3, 5, 8, 11]
+    [3, 6, 8, 11]
     """
     risk = min(max(highest_risk, 1e-9), 1 - 1e-9)
     counts = {

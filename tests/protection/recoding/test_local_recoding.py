@@ -415,7 +415,7 @@ def test_decisions_tell_who_needed_it_and_who_joined_them() -> None:
     assert [(d.attribute, d.binding["from"], d.binding["to"]) for d in needed] == [
         ("q0", "1", "<0>")
     ]
-    assert needed[0].reason == "only 2 records look like it"
+    assert needed[0].reason == "only 2 records share its values"
     assert needed[0].before == 0.5
     assert needed[0].after == 0.2
     assert joined[0].reason == "other records need matches (it now shows the same as they do)"

@@ -172,6 +172,8 @@ class AttributeLevels:
         hierarchy = original.dataset.dictionary[attribute].hierarchy
         if hierarchy is None:
             return cls(None, ())
+        if not set(hierarchy.renamed.values()) & set(released):
+            hierarchy = hierarchy.with_given_labels()  # somebody else's release has these
         values = [format_value(v) for v in original.dataset.columns[attribute].values.to_pylist()]
         lacking = set(hierarchy.lacks(values))
         over = hierarchy.over(value for value in values if value not in lacking)
