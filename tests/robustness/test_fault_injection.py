@@ -47,7 +47,8 @@ class Injector:
 
 @pytest.fixture(autouse=True)
 def _without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages, pictures and disks take most of the time, and nothing here depends on them."""
+    """Pages, pictures, disks and replays take most of the time; nothing here depends on them."""
+    monkeypatch.setattr("divulge.protection.tuning.METHOD_CANDIDATES", 0)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # a process that ends loses no page of memory
     monkeypatch.setattr("divulge.cli.events._draw_all", _draw_two)
     monkeypatch.setattr(Chart, "svg", plain_svg)
