@@ -25,8 +25,11 @@ READ = {
     ("tables audit", "original"), ("hierarchy", "levels"), ("recode", "apply"),
 }  # fmt: skip
 """Options that name what is read."""
-ELSEWHERE = {("tables suppress", "sealed"), ("protect", "mapping"), ("demo", "out")}
-"""Options that name what is written and have tests of their own below."""
+ELSEWHERE = {
+    ("tables suppress", "sealed"), ("protect", "mapping"), ("demo", "out"),
+    ("draw_map", "out"), ("draw_map", "report"),
+}  # fmt: skip
+"""Options that name what is written and have tests of their own, below or with their verb."""
 
 
 @pytest.fixture(autouse=True)

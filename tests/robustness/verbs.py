@@ -142,9 +142,9 @@ VERBS = {
         Verb(name="hierarchy", arguments=("hierarchy", "people.csv", "age"), outputs=("ages.csv",), options=("--out",)),
         Verb(
             name="draw_map",
-            arguments=("map", "people.csv", *_KEYS, "-k", "2", "--loss-at-most", "1", "--unlisted", "non_identifying"),
-            outputs=("map.svg", "map.html", "chosen.csv"),
-            options=("--chart", "--report", "--out"),
+            arguments=("map", "people.csv", *_KEYS, "-k", "2"),
+            outputs=("map.svg",),
+            options=("--chart",),
         ),
         Verb(
             name="sweep",
