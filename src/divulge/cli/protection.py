@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from json import loads as from_json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from divulge.data import Dataset
+    from divulge.protection import Protected, PublishedJudgement
 
 EXIT_CODES = {"pass": 0, "fail": 1, "not judged": 3}
 
@@ -145,7 +146,6 @@ def suppress(
 ) -> None:
     """Suppress the fewest cells of a file that make every record k-anonymous."""
     from divulge import protection
-    from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
     from divulge.cli.run_context import set_run_conditions
     from divulge.protection.result.published_columns import list_unlisted_columns
 
@@ -187,6 +187,15 @@ def suppress(
             )
         if log is not None and not is_refused:
             protected.decisions.write(log, values, overwrite)
+    print_judged(protected, judgement, undecided, json)
+
+
+def print_judged(
+    protected: Protected, judgement: PublishedJudgement, undecided: list[str], json: bool
+) -> NoReturn:
+    """Say what was done and whether it holds as it would be published, and end with that."""
+    from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
+
     with tolerate_closed_pipe():
         if json:
             print_json({**protected.to_dict(), "published": judgement.to_dict()})

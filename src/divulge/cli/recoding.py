@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from divulge.cli.options import Attributes, Data, Hidden, Missing, OfRelease, Overwrite, StopAfter
-from divulge.cli.protection import EXIT_CODES, Json, Values, add_identifiers
+from divulge.cli.protection import Json, Values, add_identifiers, print_judged
 from divulge.cli.risk import read_records
 
 if TYPE_CHECKING:
@@ -75,7 +75,6 @@ def recode(
     stop_after: StopAfter = None,
 ) -> None:
     """Recode attributes of a file so that every limit holds with the least loss."""
-    from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
     from divulge.cli.run_context import set_run_conditions
     from divulge.protection import Recipe, judge_published
     from divulge.protection import recode as recode_dataset
@@ -116,17 +115,7 @@ def recode(
             _write_results(
                 protected, outputs, unlisted=unlisted, values=values, overwrite=overwrite
             )
-    with tolerate_closed_pipe():
-        if json:
-            print_json({**protected.to_dict(), "published": judgement.to_dict()})
-        else:
-            print_text(protected)
-            for sentence in judgement.sentences():
-                print_text(str(sentence))
-            if undecided:
-                print_sentence("suppress.unlisted", names=undecided, count=len(undecided))
-    failed = judgement.status == "fail"
-    raise typer.Exit(EXIT_CODES["fail" if failed else "not judged" if undecided else "pass"])
+    print_judged(protected, judgement, undecided, json)
 
 
 def _list_limits(
