@@ -162,6 +162,8 @@ def _build_space(
     ]
     if plan.local or "recode" not in plan.methods or not any(is_recoded):
         return None
+    if dataset.rows > tuning.MOST_JOINT_RECORDS:
+        return None
     if any(np.any(find_hidden_cells(dataset.columns[name])) for name in names):
         return None
     limits = sort_limits(dataset, goals)

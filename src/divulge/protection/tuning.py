@@ -81,6 +81,10 @@ JOINT_ROWS = 500_000
 """Records that these cycles look at together: of many records, fewer combinations are tried. Chosen
 by hand; no benchmark isolates it."""
 
+MOST_JOINT_RECORDS = 5_000_000
+"""Records up to which levels are weighed against suppression; beyond, attributes are climbed one at
+a time, which needs less memory. Chosen by hand; no benchmark isolates it."""
+
 LEAST_JOINT_GAIN = 1e-9
 """What another combination of levels must lose less to be taken: more than sums of floating numbers
 differ by."""
