@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from divulge import work
-from divulge.assessment import Adversary, Outcome, Sentence, find_attack
+from divulge.assessment import Adversary, Assessment, Outcome, Sentence, find_attack
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.protection import Protected
@@ -161,6 +161,20 @@ def judge_knowing_original(
 ) -> list[str]:
     """Limits on somebody who knows the true values, where the records are the same in order."""
     lines = []
+    for name, assessment in _assess_knowing_original(release, current, originals).items():
+        for limit in release.limits:
+            if limit.of_assessment and limit.adversary in (None, name):
+                outcome = limit.judge(assessment)
+                if not outcome.held:
+                    lines.append(f"With knowledge of the original: {outcome.in_short}")
+    return lines
+
+
+def _assess_knowing_original(
+    release: Release, current: Mapping[str, Dataset], originals: Mapping[str, Dataset]
+) -> dict[str, Assessment]:
+    """By adversary, what they find who know the original, where the records are the same."""
+    assessments = {}
     for adversary in release.adversaries:
         known = [originals[name] for name in adversary.datasets]
         released = [current[name] for name in adversary.datasets]
@@ -176,11 +190,6 @@ def judge_knowing_original(
                 assessment = run_knowing_original(adversary, known[0], released)
         except work.InvalidInput:  # single records were made coarser: matches cannot be told
             continue
-        if assessment is None:
-            continue
-        for limit in release.limits:
-            if limit.of_assessment and limit.adversary in (None, adversary.name):
-                outcome = limit.judge(assessment)
-                if not outcome.held:
-                    lines.append(f"With knowledge of the original: {outcome.in_short}")
-    return lines
+        if assessment is not None:
+            assessments[adversary.name] = assessment.named(adversary.name)
+    return assessments

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-import numpy as np
-
 from divulge import work
 from divulge.assessment import (
     Adversary,
@@ -20,7 +18,6 @@ from divulge.assessment import (
 )
 from divulge.classes.people import UnjudgedPeopleError
 from divulge.data import Dataset
-from divulge.data.column import find_hidden_cells
 from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.limits.per_record import build_goals, has_protection_method, is_count_limit
 from divulge.records.participation import describe_sample
@@ -165,11 +162,6 @@ def run_on_hidden(
     original: Dataset | None,
 ) -> Assessment:
     """Run an attack; where cells are hidden from it, as somebody who knows what they were."""
-    if original is not None and _hides_cells(datasets[0], original):
-        # To somebody who does not know their victim a hidden cell is a value like any other.
-        found = run_knowing_original(adversary, original, datasets)
-        if found is not None:
-            return found
     try:
         return run_on_protected(adversary, datasets, known)
     except HiddenCellsError:
@@ -198,15 +190,6 @@ def run_knowing_original(
     more = {"companions": companions} if companions else {}
     found = attack.run_with_original(settings, original, datasets[0], **more)
     return None if found is None else found.named(adversary.name)
-
-
-def _hides_cells(released: Dataset, original: Dataset) -> bool:
-    """Whether protection has hidden cells of these records."""
-    return released.rows == original.rows and any(
-        bool(np.any(find_hidden_cells(column, original.columns.get(name))))
-        for name, column in released.columns.items()
-        if name in original.columns
-    )
 
 
 def run_on_protected(

@@ -30,6 +30,7 @@ from divulge.assessment import (
     find_attack,
 )
 from divulge.data import Dataset
+from divulge.data.column import find_hidden_cells
 from divulge.data.missing_kinds import list_merged_names, merge_missing_kinds
 from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
@@ -40,7 +41,7 @@ from divulge.release.attack_again import (
     judge_knowing_original,
     view_published,
 )
-from divulge.release.check import check_data, run_on_hidden, take_held
+from divulge.release.check import check_data, run_knowing_original, run_on_hidden, take_held
 from divulge.release.earlier_protection import (
     EarlierProtection,
     combine_with_earlier,
@@ -377,9 +378,30 @@ def _build_attack(
     def run(dataset: Dataset, original: Dataset) -> Assessment:
         held = take_held(adversary, sources, {first: original})
         inputs = [dataset, *({**current, **held}[name] for name in others)]
-        return run_on_hidden(adversary, inputs, [original, *known], original)
+        found = run_on_hidden(adversary, inputs, [original, *known], original)
+        return _choose_graver(found, adversary, original, inputs)
 
     return run
+
+
+def _choose_graver(
+    found: Assessment, adversary: Adversary, original: Dataset, inputs: Sequence[Dataset]
+) -> Assessment:
+    """The attack, or that of somebody who knows the original, if they find more in hidden cells."""
+    columns = original.columns
+    hides = any(
+        bool(np.any(find_hidden_cells(column, columns[name])))
+        for name, column in inputs[0].columns.items()
+        if name in columns and original.rows == inputs[0].rows
+    )
+    knowing = run_knowing_original(adversary, original, inputs) if hides else None
+    if knowing is None or knowing.secrets != found.secrets:
+        return found
+    graver = (knowing.certain.posterior, knowing.right.posterior) > (
+        found.certain.posterior,
+        found.right.posterior,
+    )
+    return knowing if graver else found
 
 
 def _refuse_unreachable(
