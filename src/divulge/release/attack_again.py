@@ -78,8 +78,10 @@ def attack_again(
         )
         for name, found in refills.items()
     }
-    again = judge({**current, **filled})
-    return replace(_judge_both(verdict, again, AFTER_REFILLING), refills=refills)
+    verdict = _judge_both(verdict, judge({**current, **filled}), AFTER_REFILLING)
+    knowing = _assess_knowing_original(release, {**current, **filled}, known_originals)
+    outcomes = [_judge_knowing(outcome, knowing) for outcome in verdict.outcomes]
+    return replace(verdict, outcomes=tuple(outcomes), refills=refills)
 
 
 def _leave_out_telling(release: Release, parts: Mapping[str, Part]) -> dict[str, Publication]:
@@ -137,6 +139,14 @@ def _judge_both(verdict: Verdict, again: Verdict, key: str) -> Verdict:
     """The verdict with the worse of two outcomes of each limit; `key` says what makes it worse."""
     pairs = zip(verdict.outcomes, again.outcomes, strict=True)
     return replace(verdict, outcomes=tuple(_choose_worse(*pair, key) for pair in pairs))
+
+
+def _judge_knowing(outcome: Outcome, knowing: Mapping[str, Assessment]) -> Outcome:
+    """The worse of an outcome and the same limit for somebody who knows the original."""
+    assessment = knowing.get(outcome.subject) if outcome.limit.of_assessment else None
+    if assessment is None:
+        return outcome
+    return _choose_worse(outcome, outcome.limit.judge(assessment), AFTER_REFILLING)
 
 
 def _choose_worse(first: Outcome, second: Outcome, key: str) -> Outcome:

@@ -8,13 +8,13 @@ that fails may pass. Of them it is known only that, where every class passes, co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from divulge.work.arrays import Bools, Floats, Ints
+from divulge.work.arrays import Bools, Ints
 
 
 class ClassTest(Protocol):
@@ -96,19 +96,3 @@ class ValueSharesTest:
                 dense.reshape(-1).astype(np.int64), pairs % self.value_count, of_pair, present.size
             )
         return failing
-
-
-def find_failing_units(
-    tests: Sequence[ClassTest], classify: Callable[[ClassTest], tuple[Ints, int]], counts: Ints
-) -> Bools:
-    """Units whose class fails some test."""
-    failing = np.zeros(counts.size, np.bool_)
-    for test in tests:
-        class_of_unit, classes = classify(test)
-        failing |= test.find_failing(class_of_unit, classes, counts)[class_of_unit]
-    return failing & (counts > 0)
-
-
-def sum_entries(of_class: Ints, amounts: Floats, classes: int) -> Floats:
-    """The sum of amounts by class."""
-    return np.bincount(of_class, amounts, classes).astype(np.float64, copy=False)
