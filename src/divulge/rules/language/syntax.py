@@ -87,7 +87,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Lookup:
+class SetAccess:
     """`S[A]`: of a set of pairs the value named A, or the pairs named in the set A."""
 
     collection: Term
@@ -133,7 +133,7 @@ Term: TypeAlias = (
     | SetTerm
     | Operation
     | Call
-    | Lookup
+    | SetAccess
     | Unpack
     | CaseTerm
     | Aggregate
@@ -184,7 +184,7 @@ class NullTest:
 
 
 @dataclass(frozen=True)
-class Combination:
+class CompoundCondition:
     """Conditions of a `case` joined by `and` or `or`."""
 
     operator: str
@@ -192,7 +192,7 @@ class Combination:
     place: Place = NOWHERE
 
 
-Condition: TypeAlias = Comparison | Membership | NullTest | Combination
+Condition: TypeAlias = Comparison | Membership | NullTest | CompoundCondition
 Literal: TypeAlias = Atom | Comparison | Membership | NullTest
 
 
@@ -241,7 +241,7 @@ class FactSource:
 
 
 Statement: TypeAlias = Rule | EqualityRule | FactSource
-Node: TypeAlias = Term | Literal | Combination
+Node: TypeAlias = Term | Literal | CompoundCondition
 
 
 def walk_nodes(node: Node) -> Iterator[Node]:
