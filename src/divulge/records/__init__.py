@@ -4,6 +4,7 @@ from divulge.records.attack_models import EVERYDAY_NAMES, MODELS, attack
 from divulge.records.linkage.linkage import candidates, link
 from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_each
 from divulge.records.risk.class_measure import ClassMeasure
+from divulge.records.risk.custom_risk import custom_risk
 from divulge.records.risk.disclosure import disclosure_risk
 from divulge.records.risk.frequencies import Frequencies, frequencies
 from divulge.records.risk.group_risk import cluster_risk, household_risk
@@ -55,6 +56,7 @@ __all__ = [
     "beta_likeness",
     "candidates",
     "cluster_risk",
+    "custom_risk",
     "delta_disclosure",
     "delta_presence",
     "disclosure_risk",

@@ -15,6 +15,7 @@ from typing import Any
 from divulge.classes.class_sizes import count_dataset_classes
 from divulge.classes.people import RECORDS_KNOWN, find_people
 from divulge.data import Dataset
+from divulge.records.risk.custom_risk import custom_risk
 from divulge.records.risk.disclosure import AGGREGATES, disclosure_risk
 from divulge.records.risk.frequencies import (
     DEFAULT_NULLS,
@@ -48,6 +49,7 @@ from divulge.records.risk.options import (
     OneOf,
     Option,
     OtherDataset,
+    RiskFunction,
     Setting,
     ValueList,
     WholeNumber,
@@ -164,6 +166,15 @@ _SPECS = (
             "aggregate": OneOf(AGGREGATES, "Of the weights of those alike: disclosure."),
             **_NULL_OPTIONS,
         },
+        per_record="risk",
+        linked="risk",
+    ),
+    MeasureSpec(
+        name="custom_risk",
+        function=custom_risk,
+        figure=judge_highest_risk,
+        options={"risk": RiskFunction()},
+        needs=("risk",),
         per_record="risk",
         linked="risk",
     ),
@@ -377,8 +388,10 @@ MEASURES: Mapping[str, MeasureSpec] = MappingProxyType({spec.name: spec for spec
 
 _BY_ANY_NAME = {name: spec for spec in _SPECS for name in (spec.name, *spec.aliases)}
 
-EVERY_NAME: tuple[str, ...] = tuple(_BY_ANY_NAME)
-"""All names of all measures, further names included."""
+EVERY_NAME: tuple[str, ...] = tuple(
+    name for name, spec in _BY_ANY_NAME.items() if not spec.needs_function
+)
+"""All names of all measures that a text may ask for, further names included."""
 
 
 def find_measure(name: str) -> MeasureSpec:
@@ -402,7 +415,7 @@ def gather_settings() -> dict[str, Setting]:
     settings: dict[str, Setting] = {}
     for spec in _SPECS:
         for name, option in spec.options.items():
-            if isinstance(option, OtherDataset):
+            if isinstance(option, OtherDataset | RiskFunction):
                 continue
             setting = settings.setdefault(name, option)
             if isinstance(setting, OneOf) and isinstance(option, OneOf):
