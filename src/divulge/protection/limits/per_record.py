@@ -20,7 +20,7 @@ from divulge.assessment import Assessment, Limit, Measurement, Outcome, Sentence
 from divulge.assessment.assessment_measures import HIGHEST_RISK
 from divulge.classes.people import RecordsKnown, find_people
 from divulge.data import Dataset
-from divulge.records.risk.class_measure import ClassMeasure
+from divulge.records.risk.class_measures.class_measure import ClassMeasure
 from divulge.records.risk.custom_risk import name_function, read_risks
 from divulge.records.risk.frequencies import (
     DEFAULT_NULLS,
@@ -37,7 +37,7 @@ from divulge.records.risk.measure_spec import (
     take_record_risk,
 )
 from divulge.records.risk.people_frequencies import describe_people
-from divulge.records.risk.recoded_population import recode_population
+from divulge.records.risk.population.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Bools, Floats, Ints

@@ -18,7 +18,7 @@ import numpy as np
 from divulge.assessment import Assessment, Sentence
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.dictionary import Dictionary, as_names
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.records import tuning
 from divulge.work import Problem, Problems
 

@@ -38,10 +38,10 @@ def custom_risk(
 
     >>> import divulge as dv
     >>> companies = dv.datasets.inflation_and_growth_example()
-    >>> def small_sectors(dataset):
-    ...     return 1 / dv.records.frequencies(dataset, among="Sector").sample
-    >>> custom_risk(companies, small_sectors).highest
-    0.5
+    >>> def small_areas(dataset):
+    ...     return 1 / dv.records.frequencies(dataset, among="Area").sample
+    >>> custom_risk(companies, small_areas).highest
+    0.2
     """
     name = name_function(risk)
     return RecordRisk(

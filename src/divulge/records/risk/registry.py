@@ -15,8 +15,22 @@ from typing import Any
 from divulge.classes.class_sizes import count_dataset_classes
 from divulge.classes.people import RECORDS_KNOWN, find_people
 from divulge.data import Dataset
+from divulge.records.risk.class_measures.disclosure import AGGREGATES, disclosure_risk
+from divulge.records.risk.class_measures.k_anonymity import anonymity_of_each
+from divulge.records.risk.class_measures.l_diversity import (
+    beta_likeness,
+    delta_disclosure,
+    distinct_l_diversity,
+    entropy_l_diversity,
+    recursive_l_diversity,
+)
+from divulge.records.risk.class_measures.sensitive_classes import (
+    COUNTS,
+    build_counting,
+    has_overlap,
+)
+from divulge.records.risk.class_measures.t_closeness import DISTANCES, t_closeness
 from divulge.records.risk.custom_risk import custom_risk
-from divulge.records.risk.disclosure import AGGREGATES, disclosure_risk
 from divulge.records.risk.frequencies import (
     DEFAULT_NULLS,
     SEMANTICS,
@@ -24,15 +38,6 @@ from divulge.records.risk.frequencies import (
     frequencies,
 )
 from divulge.records.risk.group_risk import household_risk
-from divulge.records.risk.individual import METHODS, individual_risk, reidentification_risk
-from divulge.records.risk.k_anonymity import anonymity_of_each
-from divulge.records.risk.l_diversity import (
-    beta_likeness,
-    delta_disclosure,
-    distinct_l_diversity,
-    entropy_l_diversity,
-    recursive_l_diversity,
-)
 from divulge.records.risk.masked_numbers import INTERVALS, distance_linkage, interval_disclosure
 from divulge.records.risk.measure_spec import (
     JudgedFigure,
@@ -54,20 +59,23 @@ from divulge.records.risk.options import (
     ValueList,
     WholeNumber,
 )
-from divulge.records.risk.population_list import LIST_SEMANTICS
-from divulge.records.risk.population_risk import (
+from divulge.records.risk.population.individual import (
+    METHODS,
+    individual_risk,
+    reidentification_risk,
+)
+from divulge.records.risk.population.population_list import LIST_SEMANTICS
+from divulge.records.risk.population.population_risk import (
     delta_presence,
     journalist_risk,
     k_map,
     marketer_risk,
     prosecutor_risk,
 )
-from divulge.records.risk.population_uniques import MODELS, population_uniques
+from divulge.records.risk.population.population_uniques import MODELS, population_uniques
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.sensitive_classes import COUNTS, build_counting, has_overlap
-from divulge.records.risk.suda import suda
-from divulge.records.risk.t_closeness import DISTANCES, t_closeness
-from divulge.records.risk.unique_sizes import minimal_unique_size
+from divulge.records.risk.uniques.suda import suda
+from divulge.records.risk.uniques.unique_sizes import minimal_unique_size
 
 
 def _take_correct_matches(dataset: Dataset, **options: Any) -> RecordRisk:

@@ -18,8 +18,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from divulge.data.hierarchy_rules import format_value
-from divulge.data.hierarchy_tables import Ancestors
+from divulge.data.hierarchies.tables import Ancestors
+from divulge.data.value_texts import format_value
 from divulge.work import DivulgeError
 
 Number: TypeAlias = int | float | Fraction

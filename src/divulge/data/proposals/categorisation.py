@@ -21,9 +21,9 @@ from typing import Any, Literal, TypeAlias
 from divulge.data import tuning
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, SINGLE_ROLES, Dictionary, Role
-from divulge.data.known_attributes import Experience, KnownAttribute
-from divulge.data.name_similarity import NameIndex, Words, split_words
-from divulge.data.value_patterns import (
+from divulge.data.proposals.known_attributes import Experience, KnownAttribute
+from divulge.data.proposals.name_similarity import NameIndex, Words, split_words
+from divulge.data.proposals.value_patterns import (
     Combination,
     RoleEvidence,
     find_role_evidence,

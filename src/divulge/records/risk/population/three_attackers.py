@@ -11,7 +11,11 @@ from divulge.assessment.sentence import format_number, format_percent, read_phra
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_attackers
 from divulge.records.risk.frequencies import Nulls
-from divulge.records.risk.population_risk import journalist_risk, marketer_risk, prosecutor_risk
+from divulge.records.risk.population.population_risk import (
+    journalist_risk,
+    marketer_risk,
+    prosecutor_risk,
+)
 from divulge.records.risk.record_risk import DEFAULT_THRESHOLD, RecordRisk
 
 if TYPE_CHECKING:

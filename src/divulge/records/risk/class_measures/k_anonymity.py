@@ -10,15 +10,15 @@ from divulge.assessment.limit import RELATIVE_TOLERANCE
 from divulge.classes.class_sizes import count_dataset_classes
 from divulge.classes.people import RecordsKnown, find_people, require_one_record_each
 from divulge.data import Dataset
-from divulge.records.risk.class_measure import CrowdMeasure
-from divulge.records.risk.frequencies import Nulls, frequencies
-from divulge.records.risk.sensitive_classes import (
+from divulge.records.risk.class_measures.class_measure import CrowdMeasure
+from divulge.records.risk.class_measures.sensitive_classes import (
     Count,
     CountingRules,
     build_counting,
     classify_records,
     has_overlap,
 )
+from divulge.records.risk.frequencies import Nulls, frequencies
 from divulge.work.arrays import Floats
 
 

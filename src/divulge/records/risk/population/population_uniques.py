@@ -21,7 +21,7 @@ from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Column, Dataset
 from divulge.records.risk.frequencies import Nulls, frequencies, settle_reading
-from divulge.records.risk.population_fits import (
+from divulge.records.risk.population.population_fits import (
     compute_negative_binomial_chances,
     compute_poisson_chances,
     count_values,

@@ -18,14 +18,14 @@ from divulge.classes.overlapping_classes import gather_overlapping_entries
 from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import sampling_weights, weights_or_ones
 from divulge.data import Dataset
-from divulge.records.risk.frequencies import Nulls, frequencies, settle_reading
-from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.sensitive_classes import (
+from divulge.records.risk.class_measures.sensitive_classes import (
     CountingRules,
     build_counting,
     classify_records,
     has_overlap,
 )
+from divulge.records.risk.frequencies import Nulls, frequencies, settle_reading
+from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import DivulgeError, InvalidInput, Problem
 from divulge.work.arrays import Floats
 

@@ -20,17 +20,17 @@ from divulge.assessment.limit import is_beyond_bound
 from divulge.classes.key_codes import encode_keys
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
-from divulge.records.risk.class_measure import ClassMeasure
+from divulge.records.risk.class_measures.class_measure import ClassMeasure
+from divulge.records.risk.class_measures.sensitive_classes import CountingRules
 from divulge.records.risk.frequencies import (
     SEMANTICS_OF_ALIKE_NULLS,
     Nulls,
     build_hidden_cells_error,
     frequencies,
 )
-from divulge.records.risk.minimal_uniques import MOST_ATTRIBUTES, find_minimal_uniques
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.sensitive_classes import CountingRules
-from divulge.records.risk.special_sets import MinimalUniques
+from divulge.records.risk.uniques.minimal_uniques import MOST_ATTRIBUTES, find_minimal_uniques
+from divulge.records.risk.uniques.special_sets import MinimalUniques
 from divulge.work import InvalidInput, Problem, checks
 from divulge.work.arrays import Bools, Floats
 

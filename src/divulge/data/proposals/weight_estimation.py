@@ -22,7 +22,7 @@ import numpy.typing as npt
 from divulge.data.column import encode_array
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Attribute, Dictionary
-from divulge.data.hierarchy_rules import match_value_texts
+from divulge.data.value_texts import match_value_texts
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Floats
 

@@ -14,9 +14,13 @@ import numpy as np
 
 from divulge.assessment.limit import RELATIVE_TOLERANCE
 from divulge.data import Dataset
-from divulge.records.risk.class_measure import SensitiveMeasure
+from divulge.records.risk.class_measures.class_measure import SensitiveMeasure
+from divulge.records.risk.class_measures.sensitive_classes import (
+    Count,
+    SensitiveClasses,
+    count_sensitive_values,
+)
 from divulge.records.risk.frequencies import Nulls
-from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, count_sensitive_values
 from divulge.work import DivulgeError
 from divulge.work.arrays import Floats
 

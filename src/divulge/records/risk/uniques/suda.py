@@ -26,14 +26,14 @@ from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_contributions
 from divulge.records.risk.frequencies import Frequencies, frequencies, settle_reading
-from divulge.records.risk.minimal_uniques import (
+from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.uniques.minimal_uniques import (
     MOST_ATTRIBUTES,
     MinimalUniqueRows,
     find_minimal_uniques,
     find_uniques_by_frequency,
 )
-from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.special_sets import MinimalUniques
+from divulge.records.risk.uniques.special_sets import MinimalUniques
 from divulge.work import InvalidInput, Problem, checks
 from divulge.work.arrays import Floats
 

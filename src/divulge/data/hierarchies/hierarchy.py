@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from divulge.data import hierarchy_files, hierarchy_numbers, hierarchy_rules, hierarchy_tables
 from divulge.data.column import Column, replace_values
-from divulge.data.hierarchy_files import LEAD, HierarchyFormat
-from divulge.data.hierarchy_tables import Ancestors, Node
+from divulge.data.hierarchies import files, numbers, rules, tables
+from divulge.data.hierarchies.files import LEAD, HierarchyFormat
+from divulge.data.hierarchies.tables import Ancestors, Node
+from divulge.data.value_texts import format_value
 from divulge.work import DivulgeError, Problems, usable_path
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class Hierarchy:
         >>> marital.at(7, 1), marital.renamed
         ('8 (level 1)', {(1, '8'): '8 (level 1)'})
         """
-        table = hierarchy_tables.build_table_from_rows(rows, Problems(subject))
-        return cls._from_table(*hierarchy_tables.name_nodes_apart(table))
+        table = tables.build_table_from_rows(rows, Problems(subject))
+        return cls._from_table(*tables.name_nodes_apart(table))
 
     @classmethod
     def from_file(
@@ -79,9 +80,9 @@ class Hierarchy:
                 if not given.
         """
         place = usable_path(path)
-        if hierarchy_files.find_format(place, format) == "argus":
-            return cls._from_table(hierarchy_files.read_indented_codes(place, lead, total))
-        return cls.from_levels(hierarchy_files.read_level_rows(place, separator), str(path))
+        if files.find_format(place, format) == "argus":
+            return cls._from_table(files.read_indented_codes(place, lead, total))
+        return cls.from_levels(files.read_level_rows(place, separator), str(path))
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any], subject: str = "hierarchy") -> Hierarchy:
@@ -96,14 +97,14 @@ class Hierarchy:
             if name not in allowed:
                 problems.add("", f'"{name}" is not a rule.', value=name, allowed=allowed)
         problems.raise_any()
-        rules = [name for name in settings if name not in ("bottom", "top")]
+        kinds = [name for name in settings if name not in ("bottom", "top")]
         caps = {name: settings[name] for name in ("bottom", "top") if name in settings}
-        if len(rules) > 1 or not settings:
+        if len(kinds) > 1 or not settings:
             names = "intervals, rounding, dates, prefixes, pairs, levels"
             raise DivulgeError(f"give one of {names}; bottom and top go with the first two.")
-        if not rules:
+        if not kinds:
             return cls.capped(**caps)
-        [kind] = rules
+        [kind] = kinds
         content = settings[kind]
         if kind == "levels":
             hierarchy = cls.from_levels(content, subject)
@@ -116,7 +117,7 @@ class Hierarchy:
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str]], subject: str = "hierarchy") -> Hierarchy:
         """From pairs (value, what it is one of); chains may be of different lengths."""
-        return cls._from_table(hierarchy_tables.build_table_from_pairs(pairs, Problems(subject)))
+        return cls._from_table(tables.build_table_from_pairs(pairs, Problems(subject)))
 
     @classmethod
     def intervals(cls, *levels: Sequence[float]) -> Hierarchy:
@@ -178,9 +179,7 @@ class Hierarchy:
         >>> Hierarchy.dates("month", "year").at("2010-12-01", 1)
         '2010-12'
         """
-        return cls(
-            len(levels), hierarchy_rules.make_date_rule(levels), rule={"dates": list(levels)}
-        )
+        return cls(len(levels), rules.make_date_rule(levels), rule={"dates": list(levels)})
 
     @classmethod
     def prefixes(cls, *lengths: int) -> Hierarchy:
@@ -191,7 +190,7 @@ class Hierarchy:
         """
         return cls(
             len(lengths),
-            hierarchy_rules.make_prefix_rule(lengths),
+            rules.make_prefix_rule(lengths),
             rule={"prefixes": list(lengths)},
         )
 
@@ -199,16 +198,14 @@ class Hierarchy:
     def _from_number_rule(cls, rule: Mapping[str, Any]) -> Hierarchy:
         intervals, rounding = rule.get("intervals", ()), rule.get("rounding", ())
         if "intervals" in rule:
-            hierarchy_numbers.check_intervals(intervals)
+            numbers.check_intervals(intervals)
         if "rounding" in rule:
-            hierarchy_numbers.check_rounding(rounding)
+            numbers.check_rounding(rounding)
         caps = []
         if "bottom" in rule or "top" in rule or not (intervals or rounding):
             edges = [_as_list(rule.get(name)) for name in ("bottom", "top")]
-            caps = hierarchy_numbers.check_caps(*edges)
-        find_ancestors = hierarchy_numbers.make_number_rule(
-            caps=caps, intervals=intervals, rounding=rounding
-        )
+            caps = numbers.check_caps(*edges)
+        find_ancestors = numbers.make_number_rule(caps=caps, intervals=intervals, rounding=rounding)
         return cls(len(caps) + len(intervals) + len(rounding), find_ancestors, rule=rule)
 
     @classmethod
@@ -218,7 +215,7 @@ class Hierarchy:
         height = max((len(ancestors) for ancestors in table.values()), default=0)
         return cls(
             height,
-            lambda value: table.get(hierarchy_rules.format_value(value)),
+            lambda value: table.get(format_value(value)),
             table,
             renamed=renamed or {},
         )
@@ -283,10 +280,10 @@ class Hierarchy:
         if self.table is None:
             raise DivulgeError("a rule has no list of values: write `over(values)`, a table")
         place = usable_path(path)
-        if hierarchy_files.find_format(place, format) == "argus":
-            hierarchy_files.write_indented_codes(self.table, place, lead, overwrite)
+        if files.find_format(place, format) == "argus":
+            files.write_indented_codes(self.table, place, lead, overwrite)
         else:
-            hierarchy_files.write_level_rows(self.table, place, separator, overwrite)
+            files.write_level_rows(self.table, place, separator, overwrite)
 
     def lacks(self, values: Iterable[Any]) -> list[Any]:
         """The values that have no place in the hierarchy."""
@@ -294,9 +291,7 @@ class Hierarchy:
 
     def over(self, values: Iterable[Any]) -> Hierarchy:
         """The same hierarchy as a table of just these values."""
-        ancestors_by_value = {
-            hierarchy_rules.format_value(value): self._find_ancestors(value) for value in values
-        }
+        ancestors_by_value = {format_value(value): self._find_ancestors(value) for value in values}
         return Hierarchy._from_table(
             {v: ancestors for v, ancestors in ancestors_by_value.items() if ancestors}
         )

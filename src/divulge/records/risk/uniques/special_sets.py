@@ -7,7 +7,7 @@ from typing import overload
 
 import numpy as np
 
-from divulge.records.risk.minimal_uniques import MinimalUniqueRows
+from divulge.records.risk.uniques.minimal_uniques import MinimalUniqueRows
 from divulge.work.arrays import Ints
 
 

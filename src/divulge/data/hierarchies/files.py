@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from divulge.data.hierarchy_tables import (
+from divulge.data.hierarchies.tables import (
     MAX_PROBLEMS_SHOWN,
     Ancestors,
     build_table_from_chains,

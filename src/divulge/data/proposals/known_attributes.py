@@ -130,7 +130,7 @@ def find_own_base_path() -> Path:
 
 @cache
 def _read_shipped_base() -> tuple[KnownAttribute, ...]:
-    text = (resources.files("divulge.data") / "experience.csv").read_text(encoding="utf-8")
+    text = (resources.files(__package__) / "experience.csv").read_text(encoding="utf-8")
     return tuple(_parse_base_rows(csv.DictReader(text.splitlines(), delimiter=";")))
 
 

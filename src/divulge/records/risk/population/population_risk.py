@@ -20,16 +20,20 @@ from divulge.classes.people import RecordsKnown, require_one_record_each
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
-from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
+from divulge.records.risk.class_measures.class_measure import ClassMeasure, CrowdMeasure
+from divulge.records.risk.class_measures.k_anonymity import measure_crowds
+from divulge.records.risk.class_measures.sensitive_classes import (
+    Count,
+    CountingRules,
+    build_counting,
+)
 from divulge.records.risk.frequencies import (
     SEMANTICS_OF_RELEASE,
     Nulls,
     frequencies,
 )
-from divulge.records.risk.k_anonymity import measure_crowds
-from divulge.records.risk.population_list import PopulationMatch, match_population
+from divulge.records.risk.population.population_list import PopulationMatch, match_population
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.sensitive_classes import Count, CountingRules, build_counting
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Bools
 

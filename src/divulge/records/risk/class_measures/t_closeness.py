@@ -13,10 +13,14 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from divulge.data import Column, Dataset, Hierarchy
-from divulge.records.risk.class_measure import SensitiveMeasure
+from divulge.records.risk.class_measures.class_measure import SensitiveMeasure
+from divulge.records.risk.class_measures.l_diversity import SharesFigure, build_sensitive_measure
+from divulge.records.risk.class_measures.sensitive_classes import (
+    Count,
+    SensitiveClasses,
+    count_sensitive_values,
+)
 from divulge.records.risk.frequencies import Nulls
-from divulge.records.risk.l_diversity import SharesFigure, build_sensitive_measure
-from divulge.records.risk.sensitive_classes import Count, SensitiveClasses, count_sensitive_values
 from divulge.work import InvalidInput, Problem, format_quantity
 from divulge.work.arrays import Floats, Ints
 
