@@ -166,19 +166,19 @@ def _list_dictionaries(
         if other.numbers is not None and not other.is_id:
             ranking = rank_numbers(other.list_numbers(other.codes))
             support = measure_ranges(ranking, target, mode)
-            if is_step(support):
+            if is_step(support) or support.is_plausible:
                 codes = predict_by_ranges(ranking, target, own=False)
                 yield Prediction(form="range", columns=(other.name,), codes=codes, support=support)
         shown = other.codes >= 0
-        kinds = int(np.unique(other.codes[shown]).size)
+        known = shown & (target >= 0)
+        kinds = int(np.unique(other.codes[known]).size)
         if other.is_id or kinds * tuning.REFILL_DICTIONARY_ROWS > target.size:
             continue
         rows, starts = kernels.group_rows(other.codes, other.cardinality, 1)
         figures = kernels.count_support(rows, starts, target, everybody, mode)
-        trusted = choose_support(figures, trusts_twins=True)
+        trusted = choose_support(figures, trusts_twins=True, knows_truth=True)
         if trusted is None:
             continue
-        known = shown & (target >= 0)
         size = column.cardinality
         pairs = other.codes[known].astype(np.int64) * size + target[known]
         distinct, counts = np.unique(pairs, return_counts=True)
