@@ -506,6 +506,11 @@ NOT_TUNED = {
     "data/formats/names.py": {"UNLIMITED": "a sentinel"},
     "data/formats/sas_transport_writer.py": {"MAX_VARIABLES_V5": "a limit of the format"},
     "data/formats/statistical_writer.py": {"_HEADER_BYTES": "where the formats have their header"},
+    "datasets/ownership.py": {
+        "FIRST_ID": "the id of the first company, as the other generator has it",
+        "UNITS": "shares have six decimals",
+        "HALF": "of those units",
+    },
     "datasets/payments.py": {
         "LARGEST_BASKET": "a property of the data that are drawn",
         "_RECORDS_AT_A_TIME": "the data that are drawn depend on it",

@@ -66,7 +66,7 @@ def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
                 reach_record_limit(state, goal, plan)
             step.advance()
             if sum(len(change) for change in state.changes) == cells:
-                _remove_unprotectable(state, goal, plan)
+                remove_unprotectable(state, goal, plan)
 
 
 def _reach_cluster_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
@@ -208,7 +208,7 @@ def _choose_most_exposed(clusters: Clusters, standing: Standing) -> Ints:
     return np.sort(order[first])
 
 
-def _remove_unprotectable(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+def remove_unprotectable(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
     """Nothing more can be changed: remove whom nothing helps, if that is allowed."""
     standing = state.measure(goal)
     unprotected = np.flatnonzero(standing.at_risk)

@@ -201,7 +201,9 @@ def _spare_determined(cycle: Cycle, sparing: CycleRequest) -> Protected:
 
 def _find_restored(protected: Protected, published: PublishedView) -> dict[str, tuple[str, ...]]:
     """Attributes that were made coarser though other columns tell the finer values of many."""
-    if not protected.levels:
+    changes = protected.decisions.changes
+    recoded = {change.attribute for change in changes if change.kind == "recoded"}
+    if not recoded:
         return {}
     found = refill_released(protected.dataset, select_known(protected), protected.among, published)
     completion = None if found is None else found.verified_completion
@@ -210,7 +212,7 @@ def _find_restored(protected: Protected, published: PublishedView) -> dict[str, 
     least = tuning.LEAST_DETERMINED_SHARE * protected.dataset.rows
     restored = {}
     for name, figures in found.by_coarse_attribute().items():
-        if name in protected.levels and (figures.verified or 0) >= least:
+        if name in recoded and (figures.verified or 0) >= least:
             telling = [r for r in completion.relations if r.is_finer and r.target == name]
             restored[name] = tuple(dict.fromkeys(n for r in telling for n in r.columns))
     return restored

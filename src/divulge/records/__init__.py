@@ -14,6 +14,7 @@ from divulge.records.risk.class_measures.l_diversity import (
     recursive_l_diversity,
 )
 from divulge.records.risk.class_measures.t_closeness import t_closeness
+from divulge.records.risk.custom_risk import custom_risk
 from divulge.records.risk.frequencies import Frequencies, frequencies
 from divulge.records.risk.group_risk import cluster_risk, household_risk
 from divulge.records.risk.links import Links
@@ -55,6 +56,7 @@ __all__ = [
     "beta_likeness",
     "candidates",
     "cluster_risk",
+    "custom_risk",
     "delta_disclosure",
     "delta_presence",
     "disclosure_risk",

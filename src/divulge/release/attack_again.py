@@ -62,26 +62,31 @@ def attack_again(
     verdict = judge(current)
     refills = _refill_datasets(publications, current, known_originals, parts)
     reservations = tuple(_find_telling_tables(release, parts, refills))
-    verdict = replace(verdict, telling_tables=reservations)
+    verdict = replace(verdict, telling_tables=reservations, refills=refills)
+
+    def judge_also(
+        verdict: Verdict, key: str, seen: Mapping[str, Dataset], known: Mapping[str, Dataset]
+    ) -> Verdict:
+        """The worse of a verdict and of what others see, who may know what was there before."""
+        verdict = _judge_both(verdict, judge(seen, originals=known), key)
+        knowing = _assess_knowing_original(release, seen, known)
+        outcomes = [_judge_knowing(outcome, knowing, key) for outcome in verdict.outcomes]
+        return replace(verdict, outcomes=tuple(outcomes))
+
     if earlier:
-        both = {name: dataset for name, (dataset, _) in earlier.items()}
+        both = {**current, **{name: dataset for name, (dataset, _) in earlier.items()}}
         known = {
             name: select_records(full_originals[name], rows) for name, (_, rows) in earlier.items()
         }
-        again = judge({**current, **both}, originals={**known_originals, **known})
-        verdict = _judge_both(verdict, again, AFTER_COMPARING)
-    if not refills:
-        return verdict
-    filled = {
-        name: replace(
-            current[name], columns={**current[name].columns, **found.refilled_rightly.columns}
-        )
-        for name, found in refills.items()
-    }
-    verdict = _judge_both(verdict, judge({**current, **filled}), AFTER_REFILLING)
-    knowing = _assess_knowing_original(release, {**current, **filled}, known_originals)
-    outcomes = [_judge_knowing(outcome, knowing) for outcome in verdict.outcomes]
-    return replace(verdict, outcomes=tuple(outcomes), refills=refills)
+        known = {**known_originals, **known}
+        verdict = judge_also(verdict, AFTER_COMPARING, both, known)
+        more = _refill_datasets(publications, both, known, parts)
+        if more:
+            verdict = judge_also(verdict, AFTER_COMPARING, _fill_datasets(both, more), known)
+    if refills:
+        filled = _fill_datasets(current, refills)
+        verdict = judge_also(verdict, AFTER_REFILLING, filled, known_originals)
+    return verdict
 
 
 def _leave_out_telling(release: Release, parts: Mapping[str, Part]) -> dict[str, Publication]:
@@ -109,6 +114,19 @@ def _refill_datasets(
             if found is not None:
                 refills[name] = found
     return refills
+
+
+def _fill_datasets(
+    datasets: Mapping[str, Dataset], refills: Mapping[str, Refill]
+) -> dict[str, Dataset]:
+    """The datasets with the cells that verified relations tell rightly."""
+    filled = {
+        name: replace(
+            datasets[name], columns={**datasets[name].columns, **found.refilled_rightly.columns}
+        )
+        for name, found in refills.items()
+    }
+    return {**datasets, **filled}
 
 
 def _find_telling_tables(
@@ -141,12 +159,12 @@ def _judge_both(verdict: Verdict, again: Verdict, key: str) -> Verdict:
     return replace(verdict, outcomes=tuple(_choose_worse(*pair, key) for pair in pairs))
 
 
-def _judge_knowing(outcome: Outcome, knowing: Mapping[str, Assessment]) -> Outcome:
+def _judge_knowing(outcome: Outcome, knowing: Mapping[str, Assessment], key: str) -> Outcome:
     """The worse of an outcome and the same limit for somebody who knows the original."""
     assessment = knowing.get(outcome.subject) if outcome.limit.of_assessment else None
     if assessment is None:
         return outcome
-    return _choose_worse(outcome, outcome.limit.judge(assessment), AFTER_REFILLING)
+    return _choose_worse(outcome, outcome.limit.judge(assessment), key)
 
 
 def _choose_worse(first: Outcome, second: Outcome, key: str) -> Outcome:

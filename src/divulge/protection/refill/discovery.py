@@ -7,7 +7,7 @@ cells filled so far make possible: chains of relations. Free of datasets; the co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -22,10 +22,12 @@ from divulge.protection.refill.arithmetic import (
     offer_numbers,
 )
 from divulge.protection.refill.columns import CodedColumn, build_absence_columns
+from divulge.protection.refill.dictionaries import find_dictionaries
+from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.ranges import RangeFinder
 from divulge.protection.refill.relations import Narrowing, Relation
 from divulge.protection.refill.restoration import restore_columns
-from divulge.protection.refill.state import RefillState, StrippedPartition, Target
+from divulge.protection.refill.state import Key, RefillState, StrippedPartition, Target
 from divulge.protection.refill.support import Support, choose_support
 from divulge.work.arrays import Array, Floats, Ints
 
@@ -81,6 +83,7 @@ def complete_columns(
     pairs: list[tuple[int, ...]] = list(combinations(in_pairs, 2))
     narrowings: list[Narrowing] = []
     fresh = {*singles, *pairs}  # each set of columns advances the work once
+    offer_dictionaries(state)
     with work.step("Looking for relations", len(singles) + len(pairs)) as step:
         while any(target.is_open for target in state.targets):
             offer_calculations(state)
@@ -120,6 +123,26 @@ def complete_columns(
         all_columns=len(state.sources),
         modulus=finder.modulus,
     )
+
+
+def offer_dictionaries(state: RefillState) -> None:
+    """Offer what values mean to who knows it; that is taken for granted where the truth is."""
+    for target in state.targets:
+        if target.truth is None or not target.is_open:
+            continue
+        places = [
+            place
+            for place in state.sources
+            if target.may_read((place,)) and state.columns[place].origin == "published"
+        ]
+        others = [replace(state.columns[place], codes=state.known[place]) for place in places]
+        truth = np.where(target.shown == HIDDEN, target.truth, target.shown).astype(np.int32)
+        cardinality = state.columns[target.place].cardinality
+        for found in find_dictionaries(others, truth, cardinality, target.allowed):
+            rows = np.flatnonzero((target.known == HIDDEN) & (found.codes >= 0))
+            if found.support.is_exact:
+                key: Key = ("dictionary", (places[found.place],), target.place)
+                state.offer(key, found.support, (rows, found.codes[rows]))
 
 
 def choose_pair_columns(state: RefillState, keys: Sequence[str]) -> list[int]:
@@ -192,7 +215,7 @@ class RelationFinder:
         from divulge.protection.refill import kernels
 
         return kernels.count_support(
-            partition.rows, partition.starts, target.shown, target.combination, target.mode
+            partition.rows, partition.starts, target.evidence, target.combination, target.mode
         )
 
     def _offer_counts(

@@ -18,6 +18,7 @@ import numpy as np
 from divulge.protection import tuning
 from divulge.protection.refill.arithmetic import CONSTANT_FORMS, PAIR_FORMS
 from divulge.protection.refill.columns import AllowedValues, CodedColumn
+from divulge.protection.refill.dictionaries import find_dictionaries
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.numbers import are_close, find_nearest
 from divulge.protection.refill.ranges import (
@@ -29,7 +30,6 @@ from divulge.protection.refill.ranges import (
 from divulge.protection.refill.relations import Form, Relation
 from divulge.protection.refill.support import (
     Support,
-    choose_support,
     find_mode,
     measure_predictions,
 )
@@ -157,36 +157,22 @@ def _list_dictionaries(
     column: CodedColumn, others: Sequence[CodedColumn], truth: Ints
 ) -> Iterator[Prediction]:
     """Columns whose values, or ranges of them, mean one finer value to who knows what they mean."""
-    from divulge.protection.refill import kernels
-
     target = np.where(column.codes == HIDDEN, truth, -1).astype(np.int32)
     mode = find_mode(target, column.cardinality)
-    everybody = np.arange(target.size)
     for other in others:
         if other.numbers is not None and not other.is_id:
             ranking = rank_numbers(other.list_numbers(other.codes))
             support = measure_ranges(ranking, target, mode)
-            if is_step(support):
+            if is_step(support) or support.is_plausible:
                 codes = predict_by_ranges(ranking, target, own=False)
                 yield Prediction(form="range", columns=(other.name,), codes=codes, support=support)
-        shown = other.codes >= 0
-        kinds = int(np.unique(other.codes[shown]).size)
-        if other.is_id or kinds * tuning.REFILL_DICTIONARY_ROWS > target.size:
-            continue
-        rows, starts = kernels.group_rows(other.codes, other.cardinality, 1)
-        figures = kernels.count_support(rows, starts, target, everybody, mode)
-        trusted = choose_support(figures, trusts_twins=True)
-        if trusted is None:
-            continue
-        known = shown & (target >= 0)
-        size = column.cardinality
-        pairs = other.codes[known].astype(np.int64) * size + target[known]
-        distinct, counts = np.unique(pairs, return_counts=True)
-        meaning = np.full(other.cardinality + 1, NO_PREDICTION, np.int64)
-        for pair in distinct[np.argsort(counts, kind="stable")].tolist():
-            meaning[pair // size] = pair % size
-        codes = np.where(shown, meaning[other.codes], NO_PREDICTION)
-        yield Prediction(form="dictionary", columns=(other.name,), codes=codes, support=trusted)
+    for found in find_dictionaries(others, target, column.cardinality, column.allowed):
+        yield Prediction(
+            form="dictionary",
+            columns=(others[found.place].name,),
+            codes=found.codes,
+            support=found.support,
+        )
 
 
 def _screen_forms(

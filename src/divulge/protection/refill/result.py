@@ -341,7 +341,7 @@ class Refill:
         return is_group or self.read_from is None or column.name in self.read_from
 
     def _list_restoring(self, key: str) -> list[Relation]:
-        """The relations that tell finer values; verified ones may know what values mean."""
+        """The relations that tell secret values; verified ones may know what values mean."""
         verified = self.verified_completion
         told = [r for r in self.relations if r.key == key]
         if verified is not None:
@@ -412,9 +412,12 @@ class Refill:
         """The most telling relations of each attribute, bounds, and what was left out."""
         sentences: list[Sentence] = []
         for name in self.cells.targets:
-            telling = [r for r in self.relations if r.key == name]
             hidden = int((self._find_column(name).codes == HIDDEN).sum())
-            sentences += _describe_telling(telling, hidden, "told")
+            telling = [r for r in self.relations if r.key == name]
+            if telling:
+                sentences += _describe_telling(telling, hidden, "told")
+            else:  # what the release does not show is told to who knows it from elsewhere
+                sentences += _describe_telling(self._list_restoring(name), hidden, "known")
         for finer in self.cells.finer.values():
             telling = self._list_restoring(finer.column.key)
             sentences += _describe_telling(telling, finer.rows.size, "told_finer")
@@ -447,7 +450,8 @@ def _describe_telling(telling: Sequence[Relation], total: int, section: str) -> 
             "more": len(telling) - 1,
         }
         kind = {"determines": "group", "dictionary": "dictionary"}.get(relation.form, "other")
-        yield Sentence(CATALOGUE, f"refill.{section}.{kind}", values)
+        key = "told.known" if section == "known" else f"{section}.{kind}"
+        yield Sentence(CATALOGUE, f"refill.{key}", values)
 
 
 def _list_chances(guesses: CellGuesses, rows: Ints, truth: Ints | None) -> Floats:

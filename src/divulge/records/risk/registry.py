@@ -30,6 +30,7 @@ from divulge.records.risk.class_measures.sensitive_classes import (
     has_overlap,
 )
 from divulge.records.risk.class_measures.t_closeness import DISTANCES, t_closeness
+from divulge.records.risk.custom_risk import custom_risk
 from divulge.records.risk.frequencies import (
     DEFAULT_NULLS,
     SEMANTICS,
@@ -53,6 +54,7 @@ from divulge.records.risk.options import (
     OneOf,
     Option,
     OtherDataset,
+    RiskFunction,
     Setting,
     ValueList,
     WholeNumber,
@@ -172,6 +174,15 @@ _SPECS = (
             "aggregate": OneOf(AGGREGATES, "Of the weights of those alike: disclosure."),
             **_NULL_OPTIONS,
         },
+        per_record="risk",
+        linked="risk",
+    ),
+    MeasureSpec(
+        name="custom_risk",
+        function=custom_risk,
+        figure=judge_highest_risk,
+        options={"risk": RiskFunction()},
+        needs=("risk",),
         per_record="risk",
         linked="risk",
     ),
@@ -385,8 +396,10 @@ MEASURES: Mapping[str, MeasureSpec] = MappingProxyType({spec.name: spec for spec
 
 _BY_ANY_NAME = {name: spec for spec in _SPECS for name in (spec.name, *spec.aliases)}
 
-EVERY_NAME: tuple[str, ...] = tuple(_BY_ANY_NAME)
-"""All names of all measures, further names included."""
+EVERY_NAME: tuple[str, ...] = tuple(
+    name for name, spec in _BY_ANY_NAME.items() if not spec.needs_function
+)
+"""All names of all measures that a text may ask for, further names included."""
 
 
 def find_measure(name: str) -> MeasureSpec:
@@ -410,7 +423,7 @@ def gather_settings() -> dict[str, Setting]:
     settings: dict[str, Setting] = {}
     for spec in _SPECS:
         for name, option in spec.options.items():
-            if isinstance(option, OtherDataset):
+            if isinstance(option, OtherDataset | RiskFunction):
                 continue
             setting = settings.setdefault(name, option)
             if isinstance(setting, OneOf) and isinstance(option, OneOf):
