@@ -43,6 +43,8 @@ from divulge.data.formats import Options
 from divulge.data.formats.delimited import DelimitedText
 from divulge.data.header import select_listable_names
 from divulge.release.output_files import METADATA_KEY
+from divulge.rules import Program
+from divulge.rules.language.formatter import format_program, remove_places
 from divulge.tables.randomised.draw_record import SealedDraws
 from divulge.tables.table.crosstab_files import find_marked_cells
 from divulge.work import (
@@ -989,6 +991,41 @@ def _reader(ending: str, make: Callable[[Random], bytes], cases: int = 40) -> Ta
     return Target(name=ending, file=f"people.{ending}", make=make, run=_read, cases=cases)
 
 
+# Programs of rules.
+
+GROUPS_RULES = """% Companies of one group move together.
+own(X, Y, W) from "ownership.csv".
+person(id, "year of birth") from dataset "people".
+
+% @name "{X} belongs to its own group"
+rel(X, X) :- own(X, _, _).
+
+% @name "{X} controls {Y}"
+rel(X, Y) :- rel(X, Z), own(Z, Y, W), not former(Z, Y), msum(W, <Z>) > 0.5. % the majority
+former("ACME", "Roma"). former(acme, roma_2).
+exists C cat(M, A, C) :- att(M, A).
+C1 = C2 :- cat(M, A, C1), cat(M, A, C2).
+"""
+RISK_RULES = """tuple(M, I, VSet) :-
+    val(M, I, A, V), cat(M, A, C), C in {quasi_identifier, "weight"}, VSet = munion((A, V)).
+seen(R, *VSet[S]) :- tuple(M, I, VSet), names(S), R = 1 / msum(VSet[W], <I, M>), cat(M, W, weight).
+risk(I, R) :- tuple(M, I, V), #rank(I, N), seen(R1, *V),
+    R = case R1 < 3 and N >= -1.50 or N is null then 1 case I not in {} then (N + 2) * 3 else 0,
+    size(union(V, {(area, "a \\"b\\"\\n")})) > 2, N =? R1, V subset V, mcount(<I>) > 1.
+"""
+
+
+def _read_rules(path: Path) -> None:
+    """What is read is written back as the same program, and then stays as it is."""
+    program = Program.load(path)
+    text = format_program(program)
+    again = Program.parse(text)
+    if remove_places(again).statements != remove_places(program).statements:
+        raise Violation("rules: formatting changed the program", text[:2000])
+    if again.comments != program.comments or format_program(again) != text:
+        raise Violation("rules: formatting is not settled", text[:2000])
+
+
 TARGETS: Mapping[str, Target] = {
     target.name: target
     for target in (
@@ -1029,6 +1066,13 @@ TARGETS: Mapping[str, Target] = {
             make=_of_texts(CELLS),
             run=_cells,
             user_names=CELL_AXES,
+        ),
+        Target(
+            name="rules",
+            file="groups.rules",
+            make=_of_texts(GROUPS_RULES, GROUPS_RULES, RISK_RULES),
+            run=_read_rules,
+            cases=1000,
         ),
         Target(
             name="sealed",

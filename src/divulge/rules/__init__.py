@@ -13,15 +13,18 @@
 
 from divulge.rules.checks.program_check import CheckedProgram, check_program
 from divulge.rules.engine.evaluation import evaluate
-from divulge.rules.engine.facts import Facts
+from divulge.rules.engine.facts import FactRow, Facts
 from divulge.rules.engine.fixpoint import BoundReached
+from divulge.rules.engine.stored_values import LabelledNull
 from divulge.rules.language.program import Program
 from divulge.rules.plugin_atoms import RulePlugin, plugin
 
 __all__ = [
     "BoundReached",
     "CheckedProgram",
+    "FactRow",
     "Facts",
+    "LabelledNull",
     "Program",
     "RulePlugin",
     "check_program",

@@ -123,3 +123,29 @@ def test_shuffled_columns_mean_nothing(seed: int) -> None:
     r = protection.refill(recode_town(hidden, np.arange(0, ROWS, 2)), shuffled)
     assert r.verified == 0
     assert r.by_coarse_attribute()["town"].verified == 0
+
+
+def test_who_knows_fewer_relations_sees_some_cells_only() -> None:
+    people = make_people()
+    rows = np.arange(0, ROWS, 20)
+    hidden = hide_cells(people, {"age": rows, "town": rows})
+    r = protection.refill(hidden, people, columns=["born", "code", "age", "town"])
+    assert r.verified == 2 * rows.size
+    missing = [
+        tuple(part.to_arrow()[name].null_count for name in ("age", "town"))
+        for part in r.refilled_partly
+    ]
+    assert missing == [(0, rows.size), (rows.size, 0)]
+    # Nothing is told: there is nothing to know less of.
+    assert protection.refill(hidden, people, columns=["noise"]).refilled_partly == ()
+
+
+def test_cautious_people_believe_what_many_cells_bear_out() -> None:
+    people = make_people().select(["town", "code", "noise"])
+    rows = np.flatnonzero(people.columns["code"].codes == 0)
+    few = hide_cells(people, {"town": rows[:1]})
+    r = protection.refill(few, people)
+    assert (r.claimed, r.refilled_partly) == (1, ())
+    # Of a column that is hidden as a whole nothing can be learned, so only the bold fill it.
+    whole = protection.refill(hide_cells(people, {"town": np.arange(ROWS)}), people)
+    assert [part.to_arrow()["town"].null_count for part in whole.refilled_partly] == [ROWS]

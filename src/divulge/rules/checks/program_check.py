@@ -78,6 +78,7 @@ class CheckedProgram:
     `remarks` are no errors. The rest is complete only if there is no problem.
     """
 
+    program: HasStatements
     subject: str
     problems: tuple[Problem, ...]
     remarks: tuple[Problem, ...]
@@ -149,6 +150,7 @@ def check_program(
             problems += wrong
         null_remark = find_null_remark(rules)
     return CheckedProgram(
+        program=program,
         subject=name_subject(program),
         problems=tuple({str(problem): problem for problem in problems}.values()),
         remarks=(*remarks, *([null_remark] if null_remark else [])),

@@ -13,7 +13,7 @@ from divulge.rules.checks.program_check import HasStatements, check_program, nam
 from divulge.rules.checks.value_types import TypeClash, ValueType, join_given_types
 from divulge.rules.engine.fact_sources import read_sources
 from divulge.rules.engine.facts import Facts
-from divulge.rules.engine.fixpoint import EvaluationBounds, Fixpoint
+from divulge.rules.engine.fixpoint import BoundReached, EvaluationBounds, Fixpoint
 from divulge.rules.engine.given_facts import (
     StagedFacts,
     load_facts,
@@ -63,6 +63,8 @@ def evaluate(
             bounds=EvaluationBounds(most_nulls, most_rounds),
             files_from=files_from,
         )
+    except BoundReached:
+        raise  # what was derived by then stays open
     except BaseException:
         session.__exit__(None, None, None)
         raise
@@ -97,8 +99,13 @@ def _evaluate_in(
         load_facts(runner, part, target, table.kinds, number, has_origin=name not in derived)
     answers = PluginAnswers(runner, checked.plugins, checked.plugin_types)
     fixpoint = Fixpoint(checked, runner, tables, answers, bounds)
-    fixpoint.evaluate()
-    return Facts(checked, session, runner, fixpoint, _name_columns(program, checked.types, names))
+    columns = _name_columns(program, checked.types, names)
+    try:
+        fixpoint.evaluate()
+    except BoundReached as stop:
+        stop.facts = Facts(checked, session, runner, fixpoint, columns)
+        raise
+    return Facts(checked, session, runner, fixpoint, columns)
 
 
 def _stage_all(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -11,28 +11,31 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from divulge.engines.duck import DuckSession
-from divulge.rules.checks.program_check import CheckedProgram, NumberedEquality, NumberedRule
+from divulge.rules.checks.program_check import CheckedProgram
 from divulge.rules.checks.value_types import ValueType
-from divulge.rules.engine.body_query import BodyQuery
 from divulge.rules.engine.equalities import Conflict
 from divulge.rules.engine.fixpoint import Fixpoint
+from divulge.rules.engine.given_facts import NO_RULE
 from divulge.rules.engine.predicate_tables import PredicateTable
-from divulge.rules.engine.rule_queries import build_body
 from divulge.rules.engine.sql_values import NULL_MARK, Typed, convert, fill, write_sql
 from divulge.rules.engine.stored_values import read_rows, write_value
 from divulge.rules.engine.task_runner import TaskRunner
-from divulge.rules.language.syntax import Atom, list_aggregates, list_variables
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 @dataclass(frozen=True)
-class FactOrigin:
-    """Which rule gave a fact, and when: `rule` counts the statements, -1 is data from outside."""
+class FactRow:
+    """A fact: its values, the number of the statement that gave it (None: data), and when.
 
-    rule: int
-    stratum: int
+    A fact that was derived in a round follows from facts of earlier rounds alone; data and facts of
+    the program are of round 0. Where only the latest value of an argument is kept, the round is
+    that of this value, which may be later than that of a fact that followed from an earlier one.
+    """
+
+    values: tuple[Any, ...]
+    rule: int | None
     round: int
 
 
@@ -51,16 +54,14 @@ class Facts(Mapping[str, "pa.Table"]):
         fixpoint: Fixpoint,
         names: Mapping[str, tuple[str, ...]],
     ) -> None:
+        self.program = checked.program
         self.checked = checked
+        self.plugins = checked.plugins
         self.conflicts: tuple[Conflict, ...] = tuple(fixpoint.conflicts)
         self.invented_nulls = fixpoint.invented
         self._runner = runner
         self._context = fixpoint.context
         self._names = names
-        self._rules: dict[int, NumberedRule | NumberedEquality] = {
-            numbered.number: numbered for numbered in checked.rules
-        }
-        self._rules |= {numbered.number: numbered for numbered in checked.equalities}
         self._close = weakref.finalize(self, session.__exit__, None, None, None)
 
     def __getitem__(self, predicate: str) -> pa.Table:
@@ -124,94 +125,61 @@ class Facts(Mapping[str, "pa.Table"]):
         query = write_sql(self._select_facts(table))
         return read_rows(self._runner.table(f"{query} ORDER BY ALL"), table.kinds)
 
-    def find_origin(self, predicate: str, values: tuple[Any, ...]) -> FactOrigin | None:
-        """The rule that first gave a fact, and when; None if there is no such fact."""
-        table = self._tables.get(predicate)
-        if table is None or len(values) != len(table.kinds):
-            return None
-        try:
-            conditions = [
-                fill("A = B", A=exp.column(f"a{place}"), B=write_value(value, kind))
-                for place, (value, kind) in enumerate(zip(values, table.kinds, strict=True))
-            ]
-        except (TypeError, ValueError, ArithmeticError):
-            return None  # a text where numbers stand: there is no such fact
-        query = exp.select("r", "s", "o").from_(table.facts).where(*conditions)
-        found = self._runner.table(f"{write_sql(query)} ORDER BY s, o, r LIMIT 1")
-        if not found.num_rows:
-            return None
-        return FactOrigin(*(column[0].as_py() for column in found.columns))
-
-    def find_bindings(
+    def find_rows(
         self,
-        rule: int,
-        values: tuple[Any, ...] | None = None,
+        predicate: str,
+        bound: Mapping[int, Collection[Any]] | None = None,
         *,
-        before: FactOrigin | None = None,
         limit: int | None = None,
-    ) -> list[dict[str, Any]]:
-        """The bindings of a rule's body under which it gives a fact, each variable with its value.
-
-        Of a rule with aggregates these are the bindings that contribute.
+    ) -> list[FactRow]:
+        """Facts with certain values in some of their columns, in the order of rounds and values.
 
         Args:
-            rule: the number of the rule's statement.
-            values: the arguments of the head; all bindings if not given.
-            before: only from facts that were there before this one, so that explanations end; facts
-                that keep only their latest value are taken as they are.
+            predicate: a predicate, or a plug-in such as `#risk`: then what it answered.
+            bound: the values that are allowed, by column.
             limit: at most so many.
         """
-        numbered = self._rules[rule]
-        body = self._build_body(numbered, before)
-        if values is not None and isinstance(numbered, NumberedRule):
-            try:
-                self._lay_head(body, numbered, values)
-            except (TypeError, ValueError, ArithmeticError):
-                return []
-        bindings = body.translator.bindings
-        names = [name for name in numbered.plan.variables if name in bindings]
-        columns = [bindings[name].sql.copy().as_(f"v{place}") for place, name in enumerate(names)]
-        self._runner.carry_out(body.tasks, numbered.rule, lambda *_: None)
-        query = write_sql(body.select(*columns, distinct=True))
-        ordered = f"{query} ORDER BY ALL" + (f" LIMIT {limit}" if limit is not None else "")
-        found = self._runner.table(ordered, numbered.rule)
-        if not names:
-            return [{}] if found.num_rows else []
-        kinds = [bindings[name].type for name in names]
-        return [dict(zip(names, row, strict=True)) for row in read_rows(found, kinds)]
+        name, kinds, origin = self._find_table(predicate)
+        conditions = []
+        for place, values in (bound or {}).items():
+            written = [_try_write(value, kinds[place]) for value in values]
+            allowed = [value for value in written if value is not None]
+            column = exp.column(f"a{place}")
+            conditions.append(column.isin(*allowed) if allowed else exp.false())
+        columns = [f"a{place}" for place in range(len(kinds))]
+        query = exp.select(*columns, *origin).distinct().from_(name).where(*conditions)
+        text = f"{write_sql(query)} ORDER BY {', '.join(['o', *columns, 'r'])}"
+        found = self._runner.table(f"{text} LIMIT {limit}" if limit is not None else text)
+        rows = read_rows(found, kinds) if kinds else [()] * found.num_rows
+        rules = found.column("r").to_pylist()
+        rounds = found.column("o").to_pylist()
+        return [
+            FactRow(values, None if rule == NO_RULE else rule, number)
+            for values, rule, number in zip(rows, rules, rounds, strict=True)
+        ]
 
-    def _build_body(
-        self, numbered: NumberedRule | NumberedEquality, before: FactOrigin | None
-    ) -> BodyQuery:
-        moving = {name for directions in self.checked.moving for name, _ in directions}
-
-        def read_atom(number: int, atom: Atom) -> tuple[str, exp.Expr | None]:
-            table, _ = self._context.read_full(number, atom)
-            if before is None or atom.is_plugin or atom.is_negated or atom.predicate in moving:
-                return table, None
-            earlier = fill(
-                "t.s < S OR (t.s = S AND t.o < R)",
-                S=exp.Literal.number(before.stratum),
-                R=exp.Literal.number(before.round),
-            )
-            return table, exp.paren(earlier)
-
-        return build_body(numbered.plan, self._context, read_atom, f"e{numbered.number}")
-
-    def _lay_head(self, body: BodyQuery, numbered: NumberedRule, values: tuple[Any, ...]) -> None:
-        """Ask for the bindings whose head has these values, as far as the body decides it."""
-        table = self._tables[numbered.rule.head.predicate]
-        bound = body.translator.bindings
-        for argument, value, kind in zip(
-            numbered.rule.head.arguments, values, table.kinds, strict=True
-        ):
-            if list_aggregates(argument) or not set(list_variables(argument)) <= set(bound):
-                continue
-            mine = body.translate(argument, kind).sql
-            body.conditions.append(fill("A = B", A=mine, B=write_value(value, kind)))
+    def _find_table(self, predicate: str) -> tuple[str, Sequence[ValueType], list[exp.Expr]]:
+        """The table of a predicate or plug-in, its kinds, and where its rows come from."""
+        if predicate.startswith("#"):
+            name = predicate[1:]
+            origin: list[exp.Expr] = [
+                exp.cast(exp.Literal.number(NO_RULE), "INTEGER").as_("r"),
+                exp.cast(exp.Literal.number(0), "INTEGER").as_("o"),
+            ]
+            return self._context.answers[name], self._context.plugin_types[name], origin
+        table = self._tables[predicate]
+        return table.facts, table.kinds, [exp.column("r"), exp.column("o")]
 
     def _select_facts(self, table: PredicateTable) -> exp.Select:
         return exp.select(*table.columns).distinct().from_(table.facts)
+
+
+def _try_write(value: Any, kind: ValueType) -> exp.Expr | None:
+    """A value as SQL, or None if none of this kind is stored: no fact has it."""
+    try:
+        return write_value(value, kind)
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
+        return None
 
 
 def _show_column(value: Typed) -> exp.Expr:
