@@ -97,7 +97,7 @@ def withstand_refilling(
             decisions=_log_dropped(protected, tellers.dropped),
             dropped=tellers.dropped,
         )
-    protected = _remove_refilled(protected, goals, tellers.published)
+    protected = remove_refilled(protected, goals, tellers.published)
     _refuse_many_removed(protected, plan)
     return protected
 
@@ -345,7 +345,7 @@ def _find_determined(
     return {name: told for name, told in relations.items() if told}
 
 
-def _remove_refilled(
+def remove_refilled(
     protected: Protected, goals: Sequence[Goal], published: PublishedView
 ) -> Protected:
     """Remove records that are at risk once cells are refilled, until nobody is."""
