@@ -102,3 +102,13 @@ def test_it_is_told_whether_nulls_can_lead_to_further_nulls(text: str, may_not_e
 def test_errors_are_listed_before_remarks() -> None:
     checked = check_program(Program.parse("p(1). s(2). q(X) :- p(X), X > Y."))
     assert [line.split(":")[0] for line in format_checks(checked)] == ["error", "remark", "remark"]
+
+
+def test_whether_a_value_is_a_null_is_asked_when_the_equality_rules_are_done() -> None:
+    rules = "p(1). exists N q(X, N) :- p(X). N = M :- q(X, N), q(Y, M), r(X, Y).\n"
+    inside = rules + "r(X, Y) :- q(X, N), q(Y, _), N is null."
+    assert "not known before the equality rules are done" in list_problems(inside)
+    known = rules + "r(X, Y) :- q(X, N), q(Y, _), N is not null."
+    assert list_problems(known) == ""
+    outside = rules + "r(1, 1). s(X) :- q(X, N), N is null."
+    assert list_problems(outside) == ""
