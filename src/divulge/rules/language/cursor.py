@@ -44,10 +44,10 @@ _HABITS = {
 """What people bring from other languages and from papers, and what is written here."""
 
 _NAMES_OF_KINDS = {
-    NAME: "the name",
-    VARIABLE: "the variable",
-    NUMBER: "the number",
-    TEXT: "a text",
+    NAME: "The name",
+    VARIABLE: "The variable",
+    NUMBER: "The number",
+    TEXT: "The text",
 }
 
 
@@ -74,6 +74,8 @@ class TokenCursor:
     def __init__(self, stream: TokenStream) -> None:
         self.stream = stream
         self.position = 0
+        self.first = 0
+        """The token with which the statement begins that is being read."""
         self._nesting = 0
 
     @property
@@ -132,11 +134,8 @@ class TokenCursor:
         if kind == END:
             return SyntaxMistake(f"The program ends in the middle of a statement. {reason}", offset)
         if kind in _NAMES_OF_KINDS:
-            shown = _NAMES_OF_KINDS[kind] + ("" if kind in (TEXT, NUMBER) else f' "{word}"')
-            if kind == NUMBER:
-                shown = "a number"
             allowed = [*KEYWORDS, *AGGREGATES, *FUNCTION_ARITIES] if kind == NAME else []
-            message = f"{shown[0].upper()}{shown[1:]} does not fit here. {reason}"
+            message = f"{_NAMES_OF_KINDS[kind]}{self._show_word()} does not fit here. {reason}"
             return SyntaxMistake(message, offset, *_find_keyword(word, allowed))
         if kind == "-" and self.peek_kind() == ">":
             return SyntaxMistake(_HABITS["→"], offset)
@@ -145,6 +144,16 @@ class TokenCursor:
             return SyntaxMistake(_describe_comparison(before + word), offset)
         shown = f'The word "{word}" of the language' if kind in KEYWORDS else f'"{word}"'
         return SyntaxMistake(f"{shown} does not fit here. {reason}", offset)
+
+    def is_in_rule(self) -> bool:
+        """Whether the statement has a body; the words of facts are data, which no message shows."""
+        kinds, last = self.stream.kinds, self.first
+        while kinds[last] not in (".", ":-", END):
+            last += 1
+        return kinds[last] == ":-"
+
+    def _show_word(self) -> str:
+        return f' "{self.word}"' if self.kind in (NAME, VARIABLE) and self.is_in_rule() else ""
 
     @contextmanager
     def nest(self) -> Iterator[None]:
