@@ -250,6 +250,11 @@ are removed for relations that nobody could believe. `make redteam` refuted pass
 REFILL_PLAUSIBLE_OTHER_ROWS = 5
 """The same among values other than the most frequent."""
 
+REFILL_PARTLY_ATTRIBUTES = 3
+"""Attributes with refilled cells up to which every choice of them is judged; of more, each alone.
+Time against attackers who know some relations and not others. `make redteam` refuted a pass where
+of two attributes only one was refilled; choices of more than three were not tried."""
+
 REFILL_DICTIONARY_ROWS = 10
 """Records for each value of a column from which on its values may be looked up somewhere: postcodes
 and strata are, incomes and numbers of households are not. Lower, and no attribute can be made

@@ -88,6 +88,11 @@ class SettledDirectives:
     unobeyed: tuple[DirectiveFailure, ...] = ()
 
     @property
+    def names_records(self) -> bool:
+        """Whether single records are changed or left alone by them, or columns made coarser."""
+        return bool(self.kept or self.hidden or self.removed or self.levels)
+
+    @property
     def kept_attributes(self) -> frozenset[str]:
         """Attributes in which cells are kept."""
         return frozenset(str(group.attribute) for group in self.kept)

@@ -22,6 +22,7 @@ from divulge.assessment.limit import is_beyond_bound
 from divulge.classes.people import RecordsKnown, find_people
 from divulge.data import Dataset
 from divulge.records.risk.class_measures.class_measure import ClassMeasure
+from divulge.records.risk.clusters import Clusters
 from divulge.records.risk.custom_risk import name_function, read_risks
 from divulge.records.risk.frequencies import (
     DEFAULT_NULLS,
@@ -30,7 +31,7 @@ from divulge.records.risk.frequencies import (
     Nulls,
 )
 from divulge.records.risk.group_risk import describe_links, spread_risk
-from divulge.records.risk.links import Clusters, read_links
+from divulge.records.risk.links import read_links
 from divulge.records.risk.measure_spec import (
     MeasureSpec,
     PerRecord,
