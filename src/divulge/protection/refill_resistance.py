@@ -187,7 +187,9 @@ def _recode_determined(cycle: Cycle, plan: CycleRequest, names: Sequence[str]) -
             higher = {
                 name: levels.get(name, 0) + 1
                 for name in names
-                if "recode" in plan.methods and levels.get(name, 0) < plan.heights.get(name, 0)
+                if "recode" in plan.methods
+                and name not in plan.never_recoded
+                and levels.get(name, 0) < plan.heights.get(name, 0)
             }
         if not higher:
             return cycle(replace(plan, out_of_reach="remove"), levels=levels)
@@ -419,7 +421,7 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
             counts = records.frequencies(
                 shown, "value", among=goal.among, records_known=goal.records_known
             )
-            at_risk |= goal.limit.broken_by(counts.sample)
+            at_risk |= goal.find_rare_records(counts.sample, protected.kept)
     return at_risk
 
 

@@ -381,6 +381,10 @@ MOST_PEOPLE_TRIES = 12
 """Numbers of records that are made alike, one after another, until enough people are among them:
 fewer cells against time. Chosen by hand; no benchmark isolates it."""
 
+PREFERENCE_FACTOR = 10.0
+"""How much dearer each rank of attributes is than those that rules want changed before it: one
+cell of a later rank is hidden instead of ten. Chosen by hand; no benchmark isolates it."""
+
 # The audit of recoding (`result/recoding_audit.py`).
 AUDIT_DRAWS = 200
 """Originals that are drawn and recoded again to audit a recoding of many records: surer figures
