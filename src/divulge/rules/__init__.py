@@ -15,16 +15,20 @@ from divulge.rules.checks.program_check import CheckedProgram, check_program
 from divulge.rules.engine.evaluation import evaluate
 from divulge.rules.engine.facts import Facts
 from divulge.rules.engine.fixpoint import BoundReached
+from divulge.rules.explanation.explain import explain
+from divulge.rules.explanation.explanation import Explanation
 from divulge.rules.language.program import Program
 from divulge.rules.plugin_atoms import RulePlugin, plugin
 
 __all__ = [
     "BoundReached",
     "CheckedProgram",
+    "Explanation",
     "Facts",
     "Program",
     "RulePlugin",
     "check_program",
     "evaluate",
+    "explain",
     "plugin",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -180,21 +180,75 @@ class Facts(Mapping[str, "pa.Table"]):
         kinds = [bindings[name].type for name in names]
         return [dict(zip(names, row, strict=True)) for row in read_rows(found, kinds)]
 
+    def find_facts(
+        self,
+        predicate: str,
+        pattern: Sequence[Any],
+        *,
+        before: FactOrigin | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """The facts that fit a pattern, in which None stands for any value.
+
+        Args:
+            predicate: whose facts.
+            pattern: a value or None for each argument.
+            before: only facts that were there before this one, as for bindings.
+            limit: at most so many.
+        """
+        table = self._tables.get(predicate)
+        if table is None or len(pattern) != len(table.kinds):
+            return []
+        try:
+            conditions = [
+                fill("A = B", A=exp.column(f"a{place}"), B=write_value(value, kind))
+                for place, (value, kind) in enumerate(zip(pattern, table.kinds, strict=True))
+                if value is not None
+            ]
+        except (TypeError, ValueError, ArithmeticError):
+            return []
+        if before is not None and not self._is_moving(predicate):
+            conditions.append(_select_earlier(before, ""))
+        query = self._select_facts(table).where(*conditions)
+        bound = f" LIMIT {limit}" if limit is not None else ""
+        if not table.kinds:
+            return [()] * min(
+                1, self._runner.count(f"SELECT count(*) FROM ({write_sql(query)}) AS w")
+            )
+        found = self._runner.table(f"{write_sql(query)} ORDER BY ALL{bound}")
+        return read_rows(found, table.kinds)
+
+    def count_matching_steps(self, rule: int, values: tuple[Any, ...]) -> int:
+        """How many steps of a rule's plan have a match for a fact; -1 if its head has none."""
+        numbered = self._rules[rule]
+        steps = numbered.plan.steps
+        for count in range(len(steps) + 1):
+            part = replace(numbered.plan, steps=steps[:count])
+            body = self._build_body(replace(numbered, plan=part), None)
+            try:
+                if isinstance(numbered, NumberedRule):
+                    self._lay_head(body, numbered, values)
+            except (TypeError, ValueError, ArithmeticError):
+                return -1
+            self._runner.carry_out(body.tasks, numbered.rule, lambda *_: None)
+            query = write_sql(body.select(exp.Literal.number(1).as_("one")).limit(1))
+            if not self._runner.table(query, numbered.rule).num_rows:
+                return count - 1
+        return len(steps)
+
+    def _is_moving(self, predicate: str) -> bool:
+        """Whether facts of a predicate keep only their latest value."""
+        return any(name == predicate for moving in self.checked.moving for name, _ in moving)
+
     def _build_body(
         self, numbered: NumberedRule | NumberedEquality, before: FactOrigin | None
     ) -> BodyQuery:
-        moving = {name for directions in self.checked.moving for name, _ in directions}
-
         def read_atom(number: int, atom: Atom) -> tuple[str, exp.Expr | None]:
             table, _ = self._context.read_full(number, atom)
-            if before is None or atom.is_plugin or atom.is_negated or atom.predicate in moving:
+            is_late = atom.is_plugin or atom.is_negated or self._is_moving(atom.predicate)
+            if before is None or is_late:
                 return table, None
-            earlier = fill(
-                "t.s < S OR (t.s = S AND t.o < R)",
-                S=exp.Literal.number(before.stratum),
-                R=exp.Literal.number(before.round),
-            )
-            return table, exp.paren(earlier)
+            return table, _select_earlier(before, "t")
 
         return build_body(numbered.plan, self._context, read_atom, f"e{numbered.number}")
 
@@ -212,6 +266,19 @@ class Facts(Mapping[str, "pa.Table"]):
 
     def _select_facts(self, table: PredicateTable) -> exp.Select:
         return exp.select(*table.columns).distinct().from_(table.facts)
+
+
+def _select_earlier(before: FactOrigin, table: str) -> exp.Expr:
+    """The condition that a row was there before a fact."""
+    return exp.paren(
+        fill(
+            "T < S OR (T = S AND O < R)",
+            T=exp.column("s", table=table or None),
+            O=exp.column("o", table=table or None),
+            S=exp.Literal.number(before.stratum),
+            R=exp.Literal.number(before.round),
+        )
+    )
 
 
 def _show_column(value: Typed) -> exp.Expr:
