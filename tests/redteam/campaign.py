@@ -139,7 +139,7 @@ def _compare_protections(case: Case, out: Path, folder: Path) -> Iterator[str]:
         revised = folder / "revised" / "release" / file.name
         if _read_bytes(file) != _read_bytes(revised):
             yield f"{file.suffix} differs though it revises"
-    if case.decoys:  # another secret draws other decoys, as docs/protection.md says
+    if case.decoys or case.local:  # another secret draws others, as docs/protection.md says
         return
     Release.load(case.path).protect(out=folder / "again")
     first, again = (

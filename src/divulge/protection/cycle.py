@@ -33,6 +33,7 @@ from divulge.protection.cycle_request import (
     METHODS,
     CycleRequest,
     CycleState,
+    LocalSearch,
     Method,
     build_cycle_error,
     check_cycle_request,
@@ -52,6 +53,7 @@ from divulge.protection.refill_resistance import (
     withstands_refill,
 )
 from divulge.protection.result.protected import Protected
+from divulge.protection.single_records import protect_best, recode_records
 from divulge.protection.suppression.request import Order, Search
 from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.work import Problems, checks
@@ -67,7 +69,7 @@ def protect(
     *,
     importance: Mapping[str, float] | None = None,
     order: Order = "weight",
-    local: bool = False,
+    local: bool | LocalSearch = False,
     suppression_limit: float = 0.05,
     out_of_reach: Literal["raise", "remove"] = "raise",
     links: Any = None,
@@ -94,7 +96,9 @@ def protect(
         never: attributes that must not be touched.
         importance: by attribute, how dear it is (1 if not given).
         order: which record first: the least `weight`, the highest `risk`, `given`, `random`.
-        local: whether single records are made coarser instead of whole columns.
+        local: whether single records are made coarser instead of whole columns, where that loses
+            less: in `nested` classes (what `True` means), or in `clusters`, which lose least and
+            reveal most to somebody who knows the method.
         suppression_limit: recoding stops when at most this share of records is at risk.
         out_of_reach: whom no method helps: `raise` an error, or `remove` them.
         links: pairs of linked records, or an attribute that links them, for all limits that have
@@ -115,7 +119,7 @@ def protect(
         required: columns that must be published, whatever they tell.
         decoys: further cells that are suppressed at random, for each that had to be (0.25: one
             for four): those who know the method then cannot exclude values for certain.
-        secret: what decoys are drawn with; derived from the data if not given.
+        secret: what decoys and ties are drawn with; derived from the data if not given.
 
     >>> import divulge as dv
     >>> companies = dv.datasets.local_suppression_example()
@@ -148,21 +152,26 @@ def protect(
         require_one_record_each(described, "records made coarser one by one are not judged")
     goals = build_goals(described, limits, attacked, links, on, original=original)
     wish = DecoyWish(decoys, secret)
-    run_jointly = partial(protect_jointly, run_cycle, described, goals, known=original)
+    if local:
+        key = SecretKey.from_text(described.fingerprint) if secret is None else secret
+        tie_seed = key.derive_seed("recoding") if seed is None else seed
+        plan = replace(plan, tie_seed=tie_seed)
+
+    def run_jointly(data: Dataset, plan: CycleRequest) -> Protected:
+        return protect_jointly(run_cycle, data, goals, plan, known=original)
+
     if published is None:
-        protected = run_jointly(plan)
+        protected = protect_best(run_jointly, described, plan)
         return _measure_again(add_decoys(protected, wish, _build_check(protected, goals)), goals)
     view = PublishedView(
         described.attributes(published, "published"), keeps_order, frozenset(required)
     )
-    protected = withstand_refilling(
-        described,
-        run_jointly,
-        goals,
-        replace(plan, withstands_refill=True),
-        view,
-        choice=determined,
-    )
+
+    def withstand(data: Dataset, plan: CycleRequest) -> Protected:
+        cycle = partial(protect_jointly, run_cycle, data, goals, known=original)
+        return withstand_refilling(data, cycle, goals, plan, view, choice=determined)
+
+    protected = protect_best(withstand, described, replace(plan, withstands_refill=True))
     seen = view.leave_out(protected.dropped)
     decoyed = add_decoys(protected, wish, partial(withstands_refill, protected, goals, seen))
     return _measure_again(decoyed, goals)
@@ -212,6 +221,8 @@ def run_cycle(
     for method in plan.methods:
         if method == "recode" and not plan.local:
             recode_greedily(state, goals, plan)
+        elif method == "recode" and recode_records(state, goals, plan):
+            break
         elif method == "suppress" or plan.local:
             suppress_to_limits(state, goals, plan)
     standings = [state.measure(goal) for goal in goals]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.suppression.request import ORDERS, Order, OutOfReachError, Search
-from divulge.records.risk.links import Clusters
+from divulge.records.risk.clusters import Clusters
 from divulge.work import Problems, checks
 from divulge.work.arrays import Ints
 
 Method: TypeAlias = Literal["recode", "suppress"]
 METHODS: tuple[Method, ...] = ("recode", "suppress")
+
+LocalSearch: TypeAlias = Literal["nested", "clusters"]
+LOCAL_SEARCHES: tuple[LocalSearch, ...] = get_args(LocalSearch)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +42,10 @@ class CycleRequest:
     """Attributes that may be made coarser for all records, and not hidden cell by cell."""
     heights: Mapping[str, int] = field(default_factory=dict)
     """By attribute that has a hierarchy, how many levels it has."""
+    local_search: LocalSearch = "nested"
+    """How single records become coarser, where they do."""
+    tie_seed: int = 0
+    """What ties are drawn with then: a secret of the release, or derived from the data."""
     withstands_refill: bool = False
     """Whether nobody may look rare in the file as it is, since relations might complete it so."""
 
@@ -85,7 +92,7 @@ def check_cycle_request(
     *,
     importance: Mapping[str, float] | None,
     order: Order,
-    local: bool,
+    local: bool | LocalSearch,
     suppression_limit: float,
     out_of_reach: Literal["raise", "remove"],
     search: Search,
@@ -104,6 +111,8 @@ def check_cycle_request(
         problems.add("search", f'"{search}" is not a search.', str(search), ["fewest", "cycle"])
     if out_of_reach not in ("raise", "remove"):
         problems.add("out_of_reach", "is neither.", str(out_of_reach), ["raise", "remove"])
+    if not isinstance(local, bool):
+        problems.extend("", checks.one_of("local", local, LOCAL_SEARCHES))
     problems.extend("", checks.share("suppression_limit", suppression_limit))
     problems.extend("", find_name_problems("never", as_names(never), dataset.names))
     problems.extend("", find_name_problems("importance", importance or {}, dataset.names))
@@ -115,7 +124,8 @@ def check_cycle_request(
         never=frozenset(as_names(never)),
         importance=importance or {},
         order=order,
-        local=local,
+        local=bool(local),
+        local_search="nested" if isinstance(local, bool) else local,
         suppression_limit=suppression_limit,
         out_of_reach=out_of_reach,
         search=search,

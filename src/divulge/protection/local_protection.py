@@ -39,8 +39,8 @@ from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.record_limits import hide_one_cell_each, rank_records, reach_record_limit
 from divulge.protection.round_changes import RoundChanges, count_equal_records, hide_and_log
 from divulge.protection.suppression.class_moves import apply_moves, build_grid
+from divulge.records.risk.clusters import Clusters
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ALIKE_NULLS
-from divulge.records.risk.links import Clusters
 from divulge.work.arrays import Ints
 
 
@@ -66,7 +66,7 @@ def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
                 reach_record_limit(state, goal, plan)
             step.advance()
             if sum(len(change) for change in state.changes) == cells:
-                _remove_unprotectable(state, goal, plan)
+                remove_unprotectable(state, goal, plan)
 
 
 def _reach_cluster_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
@@ -208,7 +208,7 @@ def _choose_most_exposed(clusters: Clusters, standing: Standing) -> Ints:
     return np.sort(order[first])
 
 
-def _remove_unprotectable(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+def remove_unprotectable(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
     """Nothing more can be changed: remove whom nothing helps, if that is allowed."""
     standing = state.measure(goal)
     unprotected = np.flatnonzero(standing.at_risk)

@@ -97,7 +97,7 @@ def withstand_refilling(
             decisions=_log_dropped(protected, tellers.dropped),
             dropped=tellers.dropped,
         )
-    protected = _remove_refilled(protected, goals, tellers.published)
+    protected = remove_refilled(protected, goals, tellers.published)
     _refuse_many_removed(protected, plan)
     return protected
 
@@ -201,7 +201,9 @@ def _spare_determined(cycle: Cycle, sparing: CycleRequest) -> Protected:
 
 def _find_restored(protected: Protected, published: PublishedView) -> dict[str, tuple[str, ...]]:
     """Attributes that were made coarser though other columns tell the finer values of many."""
-    if not protected.levels:
+    changes = protected.decisions.changes
+    recoded = {change.attribute for change in changes if change.kind == "recoded"}
+    if not recoded:
         return {}
     found = refill_released(protected.dataset, select_known(protected), protected.among, published)
     completion = None if found is None else found.verified_completion
@@ -210,7 +212,7 @@ def _find_restored(protected: Protected, published: PublishedView) -> dict[str, 
     least = tuning.LEAST_DETERMINED_SHARE * protected.dataset.rows
     restored = {}
     for name, figures in found.by_coarse_attribute().items():
-        if name in protected.levels and (figures.verified or 0) >= least:
+        if name in recoded and (figures.verified or 0) >= least:
             telling = [r for r in completion.relations if r.is_finer and r.target == name]
             restored[name] = tuple(dict.fromkeys(n for r in telling for n in r.columns))
     return restored
@@ -343,7 +345,7 @@ def _find_determined(
     return {name: told for name, told in relations.items() if told}
 
 
-def _remove_refilled(
+def remove_refilled(
     protected: Protected, goals: Sequence[Goal], published: PublishedView
 ) -> Protected:
     """Remove records that are at risk once cells are refilled, until nobody is."""
@@ -372,9 +374,15 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
     if found is None:
         return at_risk
     filled = replace(released, columns={**released.columns, **found.refilled_rightly.columns})
+    partly = [
+        replace(released, columns={**released.columns, **part.columns})
+        for part in found.refilled_partly
+    ]
     verified = found.refilled_verified
     for goal in goals:
         at_risk |= goal.measure_standing(filled, original, protected.kept).at_risk
+        for seen in partly if goal.is_count_limit else ():
+            at_risk |= goal.measure_standing(seen, original, protected.kept).at_risk
         if goal.is_count_limit and goal.nulls == DEFAULT_NULLS and verified is not None:
             # Also who looks rare in the file as relations complete it, be it wrongly.
             shown = replace(released, columns={**released.columns, **verified.columns})

@@ -148,7 +148,11 @@ class ProtectionTable(_StrictTable):
     order: Literal["weight", "risk", "given", "random"] = Field(
         "weight", description="Which record first: least weight, highest risk, ..."
     )
-    local: bool = Field(False, description="Make single records coarser, not whole columns.")
+    local: bool | Literal["nested", "clusters"] = Field(
+        False,
+        description="Make single records coarser, not whole columns, where that loses less: in "
+        "nested classes (`true`), or in clusters, which lose least and reveal most.",
+    )
     suppression_limit: float = Field(
         0.05, ge=0, le=1, description="The share of records that recoding may leave at risk."
     )

@@ -13,8 +13,9 @@
 
 from divulge.rules.checks.program_check import CheckedProgram, check_program
 from divulge.rules.engine.evaluation import evaluate
-from divulge.rules.engine.facts import Facts
+from divulge.rules.engine.facts import FactRow, Facts
 from divulge.rules.engine.fixpoint import BoundReached
+from divulge.rules.engine.stored_values import LabelledNull
 from divulge.rules.explanation.explain import explain
 from divulge.rules.explanation.explanation import Explanation
 from divulge.rules.language.program import Program
@@ -24,7 +25,9 @@ __all__ = [
     "BoundReached",
     "CheckedProgram",
     "Explanation",
+    "FactRow",
     "Facts",
+    "LabelledNull",
     "Program",
     "RulePlugin",
     "check_program",

@@ -9,7 +9,7 @@ nothing to lose.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -128,6 +128,7 @@ def build_lattice(
     apart: Sequence[str] = (),
     utility: CellUtility = "loss",
     importance: Mapping[str, float] | None = None,
+    hidden: Collection[str] = (),
 ) -> GeneralisationLattice:
     """The lattice of some attributes of a dataset.
 
@@ -138,6 +139,7 @@ def build_lattice(
         apart: further attributes, such as sensitive ones, that tell units apart.
         utility: what a coarser value costs.
         importance: by attribute, how dear it is (1 if not given).
+        hidden: those whose cells may be hidden, a level above all others where values still differ.
 
     Raises:
         InvalidInput: if a hierarchy lacks values of the data.
@@ -156,6 +158,10 @@ def build_lattice(
     levels = [
         _list_levels(column, hierarchy, dataset.dictionary[name].hierarchy)
         for name, column, hierarchy in zip(names, columns, hierarchies, strict=True)
+    ]
+    levels = [
+        _add_hidden_level(each) if name in hidden else each
+        for name, each in zip(names, levels, strict=True)
     ]
     weights = [float((importance or {}).get(name, 1.0)) for name in names]
     codes = np.stack([column.codes[first].astype(np.int32) for column in columns])
@@ -224,6 +230,16 @@ def _list_levels(
         nodes.append(np.array([*(number[label] for label in labels), len(number)], np.int64))
         shares.append(np.array([*(under[label] for label in labels), 0], np.float64) / len(domain))
     return HierarchyLevels(tuple(nodes), tuple(shares), len(domain))
+
+
+def _add_hidden_level(levels: HierarchyLevels) -> HierarchyLevels:
+    """With hidden cells above the coarsest values, if there is more than one of these."""
+    top = levels.nodes[-1]
+    if top.max() < 2:  # one value at most, and what was absent before
+        return levels
+    nodes, shares = np.zeros_like(top), np.ones(top.size)
+    nodes[-1], shares[-1] = 1, 0.0
+    return HierarchyLevels((*levels.nodes, nodes), (*levels.shares, shares), levels.domain)
 
 
 def _list_ladders(

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from divulge.assessment import Sentence
+from divulge.assessment.decision import Change as Kind
 from divulge.data import Column, Dataset
 from divulge.data.column import column_from_codes
 from divulge.data.hierarchy_rules import format_value
-from divulge.protection.changes.changes import drop_records
+from divulge.protection.changes.changes import drop_records, hide_values
 from divulge.protection.changes.coded_values import CodedValues
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.changes.recodings import drop_unfitting_labels
@@ -121,57 +122,73 @@ class _CoarseCells:
     """By record, whether it shows another text than before."""
     was: CodedValues
     became: CodedValues
+    is_hidden: Bools
+    """By record, whether its cell is hidden: the level above all of its hierarchy."""
 
 
 def _coarsen_cells(dataset: Dataset, name: str, levels: Array) -> _CoarseCells:
     import pyarrow as pa
 
     column, hierarchy = dataset.columns[name], dataset.dictionary[name].hierarchy
-    assert hierarchy is not None  # noqa: S101  # there are levels above 0
     values = column.values.to_pylist()
-    texts = [
-        format_value(hierarchy.at(value, level) if level else value)
-        for level in range(int(levels.max()) + 1)
-        for value in values
-    ]
-    # Equal texts have one number, so a text that stays is no change; no text is the last one.
-    number = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    shape = (int(levels.max()) + 1, len(values))
-    table = np.full((shape[0], shape[1] + 1), len(number), np.int64)
-    table[:, :-1] = np.array([number[text] for text in texts], np.int64).reshape(shape)
-    codes = table[levels, column.codes]
-    coarse = column_from_codes(codes, pa.array(list(number), pa.string()))
+    height = 0 if hierarchy is None else hierarchy.height
+    is_hidden = (levels > height) & (column.codes != column.missing_code)
+    shown = np.where(is_hidden, 0, np.minimum(levels, height))
+    coarse, codes, texts = column, column.codes.astype(np.int64), values
+    is_recoded = np.zeros(len(codes), np.bool_)
+    if hierarchy is not None and shown.any():
+        shape = (int(shown.max()) + 1, len(values))
+        texts = [
+            format_value(hierarchy.at(value, level) if level else value)
+            for level in range(shape[0])
+            for value in values
+        ]
+        # Equal texts have one number, so a text that stays is no change; no text is the last one.
+        number = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        table = np.full((shape[0], shape[1] + 1), len(number), np.int64)
+        table[:, :-1] = np.array([number[text] for text in texts], np.int64).reshape(shape)
+        codes, texts = table[shown, column.codes], list(number)
+        is_recoded = codes != table[0, column.codes]
+        coarse = replace(column_from_codes(codes, pa.array(texts, pa.string())), tags=column.tags)
+    if is_hidden.any():
+        coarse = hide_values(coarse, np.flatnonzero(is_hidden))
     return _CoarseCells(
-        column=replace(coarse, tags=column.tags),
-        changed=codes != table[0, column.codes],
+        column=coarse,
+        changed=is_recoded | is_hidden,
         was=CodedValues(column.codes, [*values, None]),
-        became=CodedValues(codes, [*number, None]),
+        became=CodedValues(np.where(is_hidden, len(texts), codes), [*texts, None]),
+        is_hidden=is_hidden,
     )
 
 
 def _list_changes(
     name: str, cells: _CoarseCells, standing: _Standing, among: tuple[str, ...], rule: str
 ) -> list[Change]:
-    """The decisions to make an attribute coarser: of who fails, then of who joins them."""
+    """The decisions to change cells: of who fails, then of who joins them; coarser, then hidden."""
     changed = cells.changed & ~standing.is_removed
     joined = str(Sentence("divulge.protection", "reason.joined"))
+    kinds: tuple[tuple[Kind, Bools], ...] = (
+        ("recoded", ~cells.is_hidden),
+        ("suppressed", cells.is_hidden),
+    )
     changes = []
-    for chosen, reason in ((standing.is_failing, ""), (~standing.is_failing, joined)):
-        places = np.flatnonzero(changed & chosen)
-        if places.size:
-            changes.append(
-                Change(
-                    kind="recoded",
-                    attribute=name,
-                    records=places,
-                    was=cells.was.select(places),
-                    became=cells.became.select(places),
-                    rule=rule,
-                    reason=reason,
-                    before=1 / standing.company[places],
-                    after=standing.after[places],
-                    company=standing.company[places],
-                    among=among,
+    for kind, of_kind in kinds:
+        for chosen, reason in ((standing.is_failing, ""), (~standing.is_failing, joined)):
+            places = np.flatnonzero(changed & of_kind & chosen)
+            if places.size:
+                changes.append(
+                    Change(
+                        kind=kind,
+                        attribute=name,
+                        records=places,
+                        was=cells.was.select(places),
+                        became=cells.became.select(places),
+                        rule=rule,
+                        reason=reason,
+                        before=1 / standing.company[places],
+                        after=standing.after[places],
+                        company=standing.company[places],
+                        among=among,
+                    )
                 )
-            )
     return changes

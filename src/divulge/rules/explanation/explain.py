@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from divulge.rules.checks.program_check import NumberedRule
-from divulge.rules.engine.facts import FactOrigin, Facts
+from divulge.rules.engine.facts import FactRow, Facts
 from divulge.rules.explanation.aggregate_groups import AggregateGroup, choose_group
 from divulge.rules.explanation.explanation import (
     Contributor,
@@ -118,17 +118,23 @@ class _Explainer:
         return Explanation(explained, question, show_values)
 
     def _explain_fact(self, key: FactKey) -> ExplainedFact:
-        origin = self._facts.find_origin(*key)
+        origin = self._find_row(key)
         if origin is None:
             failures = tuple(self._find_failures(key))
             return ExplainedFact(key=key, source="missing", failures=failures)
-        numbered = self._rules.get(origin.rule)
+        numbered = None if origin.rule is None else self._rules.get(origin.rule)
         if numbered is None:
-            return ExplainedFact(key=key, source="program" if origin.rule >= 0 else "data")
+            return ExplainedFact(key=key, source="data" if origin.rule is None else "program")
         return self._explain_derived(key, numbered, origin)
 
+    def _find_row(self, key: FactKey) -> FactRow | None:
+        """The fact with the rule that first gave it, and its round."""
+        predicate, values = key
+        bound = {column: [value] for column, value in enumerate(values)}
+        return next(iter(self._facts.find_rows(predicate, bound, limit=1)), None)
+
     def _explain_derived(
-        self, key: FactKey, numbered: NumberedRule, origin: FactOrigin
+        self, key: FactKey, numbered: NumberedRule, origin: FactRow
     ) -> ExplainedFact:
         rule, plan = numbered.rule, numbered.plan
         limit = None if plan.aggregates else 1
@@ -156,7 +162,7 @@ class _Explainer:
         )
 
     def _explain_aggregates(
-        self, group: AggregateGroup, numbered: NumberedRule, origin: FactOrigin
+        self, group: AggregateGroup, numbered: NumberedRule, origin: FactRow
     ) -> Iterator[ExplainedAggregate]:
         for aggregate, contributions in group.contributions.items():
             contributors = [
@@ -171,7 +177,7 @@ class _Explainer:
             yield ExplainedAggregate(format_term(aggregate), value, tuple(contributors))
 
     def _list_reasons(
-        self, numbered: NumberedRule, binding: Binding, origin: FactOrigin
+        self, numbered: NumberedRule, binding: Binding, origin: FactRow
     ) -> Iterator[Reason]:
         for step in numbered.plan.steps:
             if not isinstance(step.literal, Atom):

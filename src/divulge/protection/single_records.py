@@ -1,0 +1,145 @@
+"""Local recoding in a protection: records become coarser one by one, by nested classes or clusters.
+
+Limits that classes tell are reached by the searches that `recode` has, with a hidden cell as the
+level above all others, so that nobody need be removed for lack of a hierarchy. What other limits
+still ask, and whom no class can take, is left to suppression. Whatever comes of it, levels for all
+records alike are tried as well, and the one that loses less is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from divulge import work
+from divulge.assessment import Sentence
+from divulge.data import Dataset
+from divulge.protection import tuning
+from divulge.protection.cycle_request import CycleRequest, CycleState
+from divulge.protection.joint_levels import sum_loss
+from divulge.protection.limits.per_record import Goal
+from divulge.protection.local_protection import remove_unprotectable, suppress_to_limits
+from divulge.protection.recoding.class_tests import ClassTest
+from divulge.protection.recoding.clusters import find_clusters
+from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
+from divulge.protection.recoding.limit_tests import (
+    RecodingLimits,
+    build_class_tests,
+    list_told_attributes,
+    sort_limits,
+)
+from divulge.protection.recoding.local_outcome import LocalOutcome, build_outcome
+from divulge.protection.recoding.local_release import build_local_release
+from divulge.protection.recoding.nested import find_nested_levels
+from divulge.protection.result.protected import Protected
+from divulge.protection.suppression.request import OutOfReachError
+
+PlanRunner: TypeAlias = Callable[[Dataset, CycleRequest], Protected]
+"""A whole protection of a dataset by a plan, refilling included where it is asked for."""
+
+
+def recode_records(state: CycleState, goals: Sequence[Goal], plan: CycleRequest) -> bool:
+    """Make single records coarser until every limit holds; False where no class tells a limit.
+
+    Then nothing was changed, and the cycle must do it by moves of whole groups.
+    """
+    limits = _select_limits(state, goals)
+    if limits is None:
+        return False
+    lattice, tests = _build_space(state, limits, plan)
+    search = find_clusters if plan.local_search == "clusters" else find_nested_levels
+    outcome = _keep_removed(lattice, search(lattice, tests, seed=plan.tie_seed))
+    rule = "; ".join(goal.rule for goal in limits.counted)
+    state.current, changes = build_local_release(
+        state.current, lattice, outcome, tests=tests, rule=rule
+    )
+    state.changes += changes
+    _protect_others(state, goals, plan)
+    return True
+
+
+def _select_limits(state: CycleState, goals: Sequence[Goal]) -> RecodingLimits | None:
+    """The limits that classes of all attributes in question tell; None where there is none.
+
+    One that looks at fewer attributes judges unions of such classes, and is measured afterwards.
+    """
+    limits = sort_limits(state.current, goals)
+    names = {name for goal in limits.counted for name in goal.among}
+    counted = tuple(goal for goal in limits.counted if set(goal.among) == names)
+    sensitive = set(list_told_attributes(state.current, limits))
+    if not counted or sensitive & names:
+        return None
+    return RecodingLimits(counted=counted)
+
+
+def _build_space(
+    state: CycleState, limits: RecodingLimits, plan: CycleRequest
+) -> tuple[GeneralisationLattice, list[ClassTest]]:
+    """The lattice, in which hiding is the highest level where it is allowed, and its tests."""
+    names = limits.counted[0].among
+    may_hide = set(names) - plan.never - plan.never_hidden if "suppress" in plan.methods else ()
+    lattice = build_lattice(
+        state.current,
+        names,
+        fixed=sorted(plan.never),
+        apart=list_told_attributes(state.current, limits),
+        importance=plan.importance,
+        hidden=may_hide,
+    )
+    return lattice, build_class_tests(state.current, lattice, limits)
+
+
+def _keep_removed(lattice: GeneralisationLattice, outcome: LocalOutcome) -> LocalOutcome:
+    """The same with units that no class can take as they were: suppression may help them."""
+    is_left = outcome.removed > 0
+    if not is_left.any():
+        return outcome
+    levels = np.where(is_left, np.zeros_like(outcome.levels), outcome.levels)
+    return build_outcome(lattice, levels, np.zeros_like(lattice.counts))
+
+
+def _protect_others(state: CycleState, goals: Sequence[Goal], plan: CycleRequest) -> None:
+    """Hide what is still needed, or remove whom nothing helps."""
+    if "suppress" in plan.methods:
+        suppress_to_limits(state, goals, replace(plan, methods=("suppress",), local=False))
+        return
+    for goal in goals:
+        remove_unprotectable(state, goal, plan)
+
+
+def protect_best(protect: PlanRunner, dataset: Dataset, plan: CycleRequest) -> Protected:
+    """Records made coarser one by one, or levels for all alike if these lose no more.
+
+    Both are protected in full, with whatever they must still hide or remove.
+    """
+    if not plan.local or "recode" not in plan.methods:
+        return protect(dataset, plan)
+    with work.step("Weighing single records against all alike"):
+        single = _try_plan(protect, dataset, plan)
+        alike = _try_plan(protect, dataset, replace(plan, local=False))
+    losses = [np.inf if each is None else sum_loss(each, plan) for each in (single, alike)]
+    # Of two that lose the same, levels for all say less to one who knows the method.
+    is_single = losses[0] < losses[1] - tuning.LEAST_JOINT_GAIN
+    chosen = single if is_single else alike
+    if chosen is None:
+        return protect(dataset, plan)  # it says what is out of reach
+    if is_single:
+        key: str = "alone" if alike is None else plan.local_search
+    else:
+        key = "alike_alone" if single is None else "alike"
+    values = {"loss": losses[0], "everywhere": losses[1]}
+    note = Sentence("divulge.protection", f"recoding.single.{key}", values)
+    again = None
+    if chosen.again is not None:
+        again = lambda other: protect_best(protect, other, plan)  # noqa: E731
+    return replace(chosen, notes=(*chosen.notes, note), again=again)
+
+
+def _try_plan(protect: PlanRunner, dataset: Dataset, plan: CycleRequest) -> Protected | None:
+    try:
+        return protect(dataset, plan)
+    except OutOfReachError:
+        return None
