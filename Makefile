@@ -16,13 +16,14 @@ TESTS  ?=
 # Two cores are enough for two workers; CI machines and laptops differ, so ask.
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test lint types layers unit docs test-python coverage fuzz redteam bench format clean help
+.PHONY: demo test lint types layers unit docs test-python test-pythons coverage fuzz redteam bench format clean help
 
 help:
 	@echo "make demo     run the demonstration; it says where its report is"
 	@echo "make test     all checks: lint, types, layers, tests, docs"
 	@echo "make lint | types | layers | unit | docs    one of them"
 	@echo "make test-python PYTHON=python3.12    the tests with another Python, in an environment of its own"
+	@echo "make test-pythons    the same with each supported Python that is found here (long)"
 	@echo "make coverage which lines the tests run, by package: TESTS=tests/data (long)"
 	@echo "make fuzz     broken inputs, random properties, killed runs: SECONDS=600 KILLS=20 SEED= (long)"
 	@echo "make redteam  made-up releases, protected and attacked by plain code: SEEDS=1000 FIRST=0 (long)"
@@ -52,6 +53,12 @@ docs: $(READY)
 
 test-python:
 	$(MAKE) unit PYTHON=$(PYTHON) VENV=.venv-$(notdir $(PYTHON))
+
+# One that is not found is said, at the end.
+test-pythons:
+	set -e; for python in $$(python3 tools/supported_pythons.py --found); do \
+		$(MAKE) test-python PYTHON=$$python; done
+	@python3 tools/supported_pythons.py
 
 # The table is printed even if a test fails, and then make fails.
 coverage: $(READY)

@@ -87,3 +87,36 @@ def test_lines_are_counted_by_package(tmp_path: Path) -> None:
         ["divulge.work", "0", "0", "-"],
         ["all", "24", "19", "79.2%"],
     ]
+
+
+def run_supported_pythons(*options: str, **environment: str) -> list[str]:
+    tool = PROJECT / "tools" / "supported_pythons.py"
+    done = subprocess.run(
+        [sys.executable, str(tool), *options],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_supported_python_that_is_not_found_is_said(tmp_path: Path) -> None:
+    lines = run_supported_pythons(PATH=str(tmp_path), PYENV_ROOT=str(tmp_path))
+    assert [line.split()[0] for line in lines] == ["python3.11", "python3.12", "python3.13"]
+    assert all(line.endswith("not found: not tested on this machine") for line in lines)
+    found = run_supported_pythons("--found", PATH=str(tmp_path), PYENV_ROOT=str(tmp_path))
+    assert "".join(found) == ""
+
+
+def test_a_name_that_runs_as_another_python_or_not_at_all_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3.12").write_text("#!/bin/sh\nexit 127\n")
+    (tmp_path / "bin" / "python3.13").write_text("#!/bin/sh\necho 3.9\n")
+    installed = tmp_path / "pyenv" / "versions" / "3.12.1" / "bin" / "python3.12"
+    installed.parent.mkdir(parents=True)
+    installed.write_text("#!/bin/sh\necho 3.12\n")
+    for program in [*(tmp_path / "bin").iterdir(), installed]:
+        program.chmod(0o755)
+    path, pyenv = str(tmp_path / "bin"), str(tmp_path / "pyenv")
+    assert run_supported_pythons("--found", PATH=path, PYENV_ROOT=pyenv) == [str(installed)]

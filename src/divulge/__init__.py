@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         reconstruction,
         records,
         release,
+        rules,
         tables,
         work,
     )
@@ -62,6 +63,7 @@ _PACKAGES = (
     "records",
     "release",
     "report",
+    "rules",
     "tables",
     "work",
 )
@@ -89,6 +91,7 @@ __all__ = [
     "records",
     "release",
     "report",
+    "rules",
     "tables",
     "work",
 ]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.data import Dataset, Experience, categorise, tuning
-from divulge.data.known_attributes import LANGUAGES, KnownAttribute
-from divulge.data.name_similarity import measure_similarity
+from divulge.data.proposals.known_attributes import LANGUAGES, KnownAttribute
+from divulge.data.proposals.name_similarity import measure_similarity
 
 # The attributes of Fig. 4 with their descriptions, and the categories of the text of Sec. 2.2
 # (where Fig. 4 itself differs for Export Rev., Export to DE and Growth, the text is right).

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from divulge.data import Hierarchy
-from divulge.data.hierarchy_files import read_code_labels
+from divulge.data.hierarchies.files import read_code_labels
 from divulge.work import DivulgeError, InvalidInput
 
 WORD = st.text("ab;,'\" 1", min_size=1, max_size=4)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from divulge import Dataset, Hierarchy
 from divulge.data import build_hierarchy_tree, propose_hierarchy
-from divulge.data.hierarchy_proposals import HIERARCHY_METHODS
+from divulge.data.proposals.hierarchy_proposals import HIERARCHY_METHODS
 from divulge.release.toml_text import format_table
 from divulge.work import InvalidInput
 

@@ -13,19 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge as dv
-from divulge.data import (
-    Column,
-    Dataset,
-    Experience,
-    categorise,
-    name_similarity,
-    tuning,
-    value_patterns,
-)
+from divulge.data import Column, Dataset, Experience, categorise, tuning
 from divulge.data.column import encode_array
 from divulge.data.encoding import ColumnEncoder
-from divulge.data.known_attributes import KnownAttribute
-from divulge.data.name_similarity import NameIndex, split_words
+from divulge.data.proposals import name_similarity, value_patterns
+from divulge.data.proposals.known_attributes import KnownAttribute
+from divulge.data.proposals.name_similarity import NameIndex, split_words
 
 BASE = Experience.shipped()
 KINDS: tuple[tuple[st.SearchStrategy[Any], pa.DataType], ...] = (

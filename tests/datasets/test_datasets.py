@@ -7,7 +7,9 @@ import pyarrow as pa
 import pytest
 
 from divulge import datasets, records
+from divulge.classes.class_sizes import count_dataset_classes
 from divulge.data import Dataset
+from divulge.datasets.companies import Balance
 from divulge.datasets.school_census import QUASI_IDENTIFIERS, SENSITIVE
 from divulge.work import DivulgeError
 
@@ -108,8 +110,6 @@ def test_companies_have_the_number_of_quasi_identifiers_asked_for(count: int) ->
 
 def test_the_less_balanced_the_companies_the_more_stand_alone() -> None:
     """Bellomarini et al., Sec. 5: W as surveyed, U unbalanced, V very unbalanced."""
-    from divulge.classes.class_sizes import count_dataset_classes
-
     below = []
     for balance in ("W", "U", "V"):
         companies = datasets.inflation_and_growth(rows=25_000, balance=balance)
@@ -117,6 +117,38 @@ def test_the_less_balanced_the_companies_the_more_stand_alone() -> None:
     assert below[0] < 50, "their survey needed less than 50 suppressions at k = 5"
     assert below[0] < below[1]
     assert below[0] < below[2]
+
+
+@pytest.mark.parametrize(
+    ("rows", "balance", "alone", "below_3"),
+    [
+        (25_000, "W", (0.0008, 0.0020), (0.0008, 0.0020)),
+        (25_000, "U", (0.03, 0.06), (0.04, 0.08)),
+        (25_000, "V", (0.05, 0.10), (0.07, 0.13)),
+        (100_000, "W", (0.0008, 0.0020), (0.0008, 0.0020)),
+        (100_000, "U", (0.015, 0.035), (0.025, 0.050)),
+        (100_000, "V", (0.03, 0.06), (0.045, 0.080)),
+    ],
+)
+def test_with_heavy_tails_many_companies_stand_alone_also_among_many(
+    rows: int, balance: Balance, alone: tuple[float, float], below_3: tuple[float, float]
+) -> None:
+    companies = datasets.inflation_and_growth(rows, balance, heavy_tails=True)
+    sizes = count_dataset_classes(companies, companies.quasi_identifiers)
+    assert alone[0] < sizes.records_below(2) / rows < alone[1]
+    assert below_3[0] < sizes.records_below(3) / rows < below_3[1]
+
+
+def test_heavy_tails_change_some_cells_and_weights_and_nothing_else() -> None:
+    plain = datasets.inflation_and_growth(2_000, "U")
+    tailed = datasets.inflation_and_growth(2_000, "U", heavy_tails=True)
+    for name in plain.quasi_identifiers:
+        before, after = (each.to_arrow()[name].to_pylist() for each in (plain, tailed))
+        rare = [now for was, now in zip(before, after, strict=True) if was != now]
+        assert all(value.startswith("rare ") for value in rare)
+        assert 0 < len(rare) < 0.04 * plain.rows
+    others = [name for name in plain.names if name not in (*plain.quasi_identifiers, "Weight")]
+    assert tailed.select(others).to_arrow().equals(plain.select(others).to_arrow())
 
 
 @pytest.mark.parametrize(

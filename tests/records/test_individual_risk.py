@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from divulge import Dataset, datasets, records
-from divulge.records.risk.individual import approximate_risk, exact_risk
+from divulge.records.risk.population.individual import approximate_risk, exact_risk
 from divulge.work import DivulgeError, InvalidInput
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from divulge import Dataset, records
-from divulge.records.risk.population_fits import compute_negative_binomial_chances
+from divulge.records.risk.population.population_fits import compute_negative_binomial_chances
 from divulge.work import InvalidInput
 
 

@@ -35,6 +35,8 @@ no_assessment = foreign_attacks:NoAssessment
 
 [divulge.measures]
 largest_share = foreign_attacks:LargestShare
+town_risk = foreign_attacks:TownRisk
+out_of_range = foreign_attacks:OutOfRange
 broken_measure = foreign_attacks:BrokenMeasure
 """
 
@@ -345,3 +347,30 @@ def test_a_subprocess_sees_the_package_only_where_it_is_installed(tmp_path: Path
     told = subprocess.run(command, capture_output=True, text=True, check=False, env=without)
     assert told.returncode == 2
     assert '"register_match" is not an attack that is installed.' in told.stderr
+
+
+def test_a_measure_that_tells_the_risk_of_records_is_lowered_and_one_that_does_not_is_judged(
+    tmp_path: Path,
+) -> None:
+    path = write_release(tmp_path, RELEASE)
+    people = Release.load(path).datasets["people"].read()
+    lonely = dv.Limit("town_risk", at_most=0.5)
+    p = dv.protection.protect(people, [lonely], ["suppress"])
+    assert [outcome.held for outcome in p.outcomes] == [True]
+    assert p.dataset.to_arrow()["town"].to_pylist() == [None, None, *["Como"] * 4]
+    assert p.dataset.to_arrow()["age"].to_pylist() == people.to_arrow()["age"].to_pylist()
+    assert {decision.rule for decision in p.decisions} == {"town_risk at most 0.5"}
+    with pytest.raises(InvalidInput, match="has no risk per record"):
+        share = dv.Limit("largest_share", at_most=0.5, attribute="town")
+        dv.protection.protect(people, [share], ["suppress"])
+    with pytest.raises(InvalidInput, match="not from 0 to 1 for 6 of 6"):
+        dv.protection.protect(people, [dv.Limit("out_of_range", at_most=0.5)], ["suppress"])
+
+
+def test_divulge_protect_lowers_a_measure_of_another_package(tmp_path: Path) -> None:
+    town_limit = '[[limit]]\ndataset = "people"\nmeasure = "town_risk"\nat_most = 0.5\n'
+    people = "[[dataset]]" + RELEASE.split("[[dataset]]")[1]
+    text = people + town_limit + ANONYMITY.partition("\n\n")[2]
+    release = Release.load(write_release(tmp_path, text))
+    assert [outcome.held for outcome in release.check().outcomes] == [False]
+    assert [outcome.held for outcome in release.protect().after.outcomes] == [True]

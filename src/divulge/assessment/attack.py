@@ -309,7 +309,8 @@ class Measure(Protocol):
     so by an attribute `names_datasets`: the options of a limit that name one. `of` finds the
     dataset itself in the limit's options. An attribute `title`, a sentence, is what it is called
     where people read it. A true attribute `counts_people` says that people are counted, and not
-    records, where somebody has several.
+    records, where somebody has several. A method `record_risk(dataset, limit)` gives the risk of
+    each record, from 0 to 1: then protection can lower it, and asks anew after each change.
     """
 
     def problems(self, limit: Limit) -> Iterator[Problem]:

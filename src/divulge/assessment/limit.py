@@ -245,8 +245,11 @@ class Limit:
     def to_dict(self) -> dict[str, Any]:
         """What was given, as plain values."""
         fields = {name: getattr(self, name) for name in _COMMON_FIELDS}
-        # A dataset that was given itself goes by its name.
-        options = {name: getattr(of, "name", of) for name, of in self.options.items()}
+        # A dataset or a function that was given itself goes by its name.
+        options = {
+            name: getattr(of, "name", getattr(of, "__name__", of))
+            for name, of in self.options.items()
+        }
         return {**fields, **options}
 
     def _build_outcome(

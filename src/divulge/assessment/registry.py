@@ -266,7 +266,8 @@ class _ForeignMeasure:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # else a copy that is not filled yet would ask itself for ever
             raise AttributeError(name)
-        return getattr(self._measure, name)
+        value = getattr(self._measure, name)
+        return self._origin.name_failures(value) if name == "record_risk" else value
 
     def problems(self, limit: Limit) -> Iterator[Problem]:
         """As the measure says."""

@@ -17,7 +17,7 @@ from divulge.classes.keys import combine_codes, densify_keys
 from divulge.classes.null_semantics import Chances, Victims
 from divulge.data import Column, Dataset
 from divulge.data.dictionary import find_name_problems
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.work import Problems
 from divulge.work.arrays import Array, Floats, Ints
 

@@ -234,6 +234,7 @@ def _list_measures() -> dict[str, str]:
     names = [
         f"{name} (or {', '.join(spec.aliases)})" if spec.aliases else name
         for name, spec in MEASURES.items()
+        if not spec.needs_function
     ]
     words = {name: option.words for name, option in settings.items() if isinstance(option, OneOf)}
     # A list is not one value; releases and Python take it.

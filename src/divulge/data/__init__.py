@@ -1,16 +1,16 @@
 """Data as Divulge holds them: columns of small codes, the dictionary of attributes, hierarchies."""
 
-from divulge.data.categorisation import Categorisation, Proposal, categorise
 from divulge.data.column import Column
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, Attribute, Dictionary, MissingCode, Role
 from divulge.data.dictionary_check import Remark, compare
-from divulge.data.hierarchy import Hierarchy
-from divulge.data.hierarchy_proposals import HierarchyProposal, propose_hierarchy
+from divulge.data.hierarchies.hierarchy import Hierarchy
 from divulge.data.hierarchy_tree import HierarchyTree, build_hierarchy_tree
-from divulge.data.known_attributes import Experience
+from divulge.data.proposals.categorisation import Categorisation, Proposal, categorise
+from divulge.data.proposals.hierarchy_proposals import HierarchyProposal, propose_hierarchy
+from divulge.data.proposals.known_attributes import Experience
+from divulge.data.proposals.weight_estimation import EstimatedWeights, estimate_weights
 from divulge.data.source import Source, read
-from divulge.data.weight_estimation import EstimatedWeights, estimate_weights
 
 __all__ = [
     "ROLES",

@@ -22,7 +22,7 @@ from divulge.data.dictionary import (
     find_repeated_names,
     find_role_problems,
 )
-from divulge.data.hierarchy import Hierarchy
+from divulge.data.hierarchies.hierarchy import Hierarchy
 from divulge.data.values import convert_labels, convert_missing_codes
 from divulge.work import (
     DivulgeError,

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from divulge.data.formats.header import select_listable_names
+from divulge.data.header import select_listable_names
 from divulge.work import DivulgeError, Problem
 
 if TYPE_CHECKING:
-    from divulge.data.hierarchy import Hierarchy
+    from divulge.data.hierarchies.hierarchy import Hierarchy
 
 Role: TypeAlias = Literal[
     "identifier",

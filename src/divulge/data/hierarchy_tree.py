@@ -11,8 +11,8 @@ import numpy as np
 from divulge.data import tuning
 from divulge.data.column import Column
 from divulge.data.dataset import Dataset
-from divulge.data.hierarchy import Hierarchy
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.hierarchies.hierarchy import Hierarchy
+from divulge.data.value_texts import format_value
 from divulge.work import InvalidInput, Problem, format_quantity
 
 

@@ -23,7 +23,7 @@ from divulge.data.missing_kinds import mark_hidden
 from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
-    from divulge.data.hierarchy import Hierarchy
+    from divulge.data.hierarchies.hierarchy import Hierarchy
 
 Place: TypeAlias = Path | str | Sequence[Path | str]
 """A file, several files, a folder of files, or the address of a PostgreSQL database."""

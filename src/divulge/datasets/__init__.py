@@ -12,6 +12,7 @@ from divulge.datasets.examples import (
     trade_totals_example,
     trade_transactions_example,
 )
+from divulge.datasets.ownership import ownership
 from divulge.datasets.payments import payment_histories
 from divulge.datasets.school_census import school_census
 from divulge.datasets.trade import TradeMonth, trade_month
@@ -24,6 +25,7 @@ __all__ = [
     "language_example",
     "local_suppression_example",
     "occupations_example",
+    "ownership",
     "payment_histories",
     "purchases_example",
     "school_census",

@@ -14,7 +14,7 @@ from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.suppression.request import ORDERS, Order, OutOfReachError, Search
-from divulge.records.risk.links import Clusters
+from divulge.records.risk.clusters import Clusters
 from divulge.work import Problems, checks
 from divulge.work.arrays import Ints
 

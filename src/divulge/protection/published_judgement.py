@@ -176,13 +176,13 @@ def _view_published(
 def _count_at_risk(protected: Protected, limits: Sequence[Limit], found: Refill | None) -> int:
     """How many records do not satisfy limits, as they are or with what is filled rightly."""
     released, original = protected.dataset, select_known(protected)
-    versions = [released]
-    if found is not None:
-        columns = {**released.columns, **found.refilled_rightly.columns}
-        versions.append(replace(released, columns=columns))
+    refilled = () if found is None else (found.refilled_rightly, *found.refilled_partly)
+    whole, *partly = [
+        replace(released, columns={**released.columns, **part.columns}) for part in refilled
+    ] or [released]
     at_risk = np.zeros(released.rows, np.bool_)
     for goal in build_goals(protected.original, limits):
-        for version in versions:
+        for version in (released, whole, *(partly if goal.is_count_limit else ())):
             at_risk |= goal.measure_standing(version, original, protected.kept).at_risk
     return int(np.count_nonzero(at_risk))
 

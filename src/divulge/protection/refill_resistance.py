@@ -374,9 +374,15 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
     if found is None:
         return at_risk
     filled = replace(released, columns={**released.columns, **found.refilled_rightly.columns})
+    partly = [
+        replace(released, columns={**released.columns, **part.columns})
+        for part in found.refilled_partly
+    ]
     verified = found.refilled_verified
     for goal in goals:
         at_risk |= goal.measure_standing(filled, original, protected.kept).at_risk
+        for seen in partly if goal.is_count_limit else ():
+            at_risk |= goal.measure_standing(seen, original, protected.kept).at_risk
         if goal.is_count_limit and goal.nulls == DEFAULT_NULLS and verified is not None:
             # Also who looks rare in the file as relations complete it, be it wrongly.
             shown = replace(released, columns={**released.columns, **verified.columns})

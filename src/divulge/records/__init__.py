@@ -3,22 +3,24 @@
 from divulge.records.attack_models import EVERYDAY_NAMES, MODELS, attack
 from divulge.records.linkage.linkage import candidates, link
 from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_each
-from divulge.records.risk.class_measure import ClassMeasure
-from divulge.records.risk.disclosure import disclosure_risk
-from divulge.records.risk.frequencies import Frequencies, frequencies
-from divulge.records.risk.group_risk import cluster_risk, household_risk
-from divulge.records.risk.individual import individual_risk, reidentification_risk
-from divulge.records.risk.k_anonymity import anonymity_of_each, k_anonymity
-from divulge.records.risk.l_diversity import (
+from divulge.records.risk.class_measures.class_measure import ClassMeasure
+from divulge.records.risk.class_measures.disclosure import disclosure_risk
+from divulge.records.risk.class_measures.k_anonymity import anonymity_of_each, k_anonymity
+from divulge.records.risk.class_measures.l_diversity import (
     beta_likeness,
     delta_disclosure,
     distinct_l_diversity,
     entropy_l_diversity,
     recursive_l_diversity,
 )
+from divulge.records.risk.class_measures.t_closeness import t_closeness
+from divulge.records.risk.custom_risk import custom_risk
+from divulge.records.risk.frequencies import Frequencies, frequencies
+from divulge.records.risk.group_risk import cluster_risk, household_risk
 from divulge.records.risk.links import Links
 from divulge.records.risk.masked_numbers import distance_linkage, interval_disclosure
-from divulge.records.risk.population_risk import (
+from divulge.records.risk.population.individual import individual_risk, reidentification_risk
+from divulge.records.risk.population.population_risk import (
     Presence,
     delta_presence,
     journalist_risk,
@@ -26,13 +28,12 @@ from divulge.records.risk.population_risk import (
     marketer_risk,
     prosecutor_risk,
 )
-from divulge.records.risk.population_uniques import PopulationUniques, population_uniques
+from divulge.records.risk.population.population_uniques import PopulationUniques, population_uniques
+from divulge.records.risk.population.three_attackers import ThreeAttackers, three_attackers
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.special_sets import MinimalUniques
-from divulge.records.risk.suda import Suda, suda
-from divulge.records.risk.t_closeness import t_closeness
-from divulge.records.risk.three_attackers import ThreeAttackers, three_attackers
-from divulge.records.risk.unique_sizes import minimal_unique_size
+from divulge.records.risk.uniques.special_sets import MinimalUniques
+from divulge.records.risk.uniques.suda import Suda, suda
+from divulge.records.risk.uniques.unique_sizes import minimal_unique_size
 from divulge.records.sweep.result import Sweep
 from divulge.records.sweep.sweep import sweep
 
@@ -55,6 +56,7 @@ __all__ = [
     "beta_likeness",
     "candidates",
     "cluster_risk",
+    "custom_risk",
     "delta_disclosure",
     "delta_presence",
     "disclosure_risk",

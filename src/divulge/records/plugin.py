@@ -23,7 +23,7 @@ from divulge.records.models.attribute_gaps import (
     qualify_assessment,
 )
 from divulge.records.risk.attack import RiskAttack, RiskSettings, list_linking_columns
-from divulge.records.risk.recoded_population import recode_population
+from divulge.records.risk.population.recoded_population import recode_population
 from divulge.records.settings import (
     LinkageSettings,
     LongitudinalSettings,

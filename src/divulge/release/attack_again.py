@@ -62,26 +62,45 @@ def attack_again(
     verdict = judge(current)
     refills = _refill_datasets(publications, current, known_originals, parts)
     reservations = tuple(_find_telling_tables(release, parts, refills))
-    verdict = replace(verdict, telling_tables=reservations)
+    verdict = replace(verdict, telling_tables=reservations, refills=refills)
+
+    def judge_also(
+        verdict: Verdict, key: str, seen: Mapping[str, Dataset], known: Mapping[str, Dataset]
+    ) -> Verdict:
+        """The worse of a verdict and of what others see, who may know what was there before."""
+        verdict = _judge_both(verdict, judge(seen, originals=known), key)
+        knowing = _assess_knowing_original(release, seen, known)
+        outcomes = [_judge_knowing(outcome, knowing, key) for outcome in verdict.outcomes]
+        return replace(verdict, outcomes=tuple(outcomes))
+
+    def judge_refilled(
+        verdict: Verdict,
+        key: str,
+        seen: Mapping[str, Dataset],
+        known: Mapping[str, Dataset],
+        refills: Mapping[str, Refill],
+    ) -> Verdict:
+        """The worse of a verdict and of what refilling tells, of all attributes or of some."""
+        if not refills:
+            return verdict
+        filled = {name: found.refilled_rightly for name, found in refills.items()}
+        verdict = judge_also(verdict, key, _fill_datasets(seen, filled), known)
+        for name, found in refills.items():
+            for part in found.refilled_partly:
+                again = judge(_fill_datasets(seen, {name: part}), adversaries=[], originals=known)
+                verdict = _judge_records(verdict, again, key)
+        return verdict
+
     if earlier:
-        both = {name: dataset for name, (dataset, _) in earlier.items()}
+        both = {**current, **{name: dataset for name, (dataset, _) in earlier.items()}}
         known = {
             name: select_records(full_originals[name], rows) for name, (_, rows) in earlier.items()
         }
-        again = judge({**current, **both}, originals={**known_originals, **known})
-        verdict = _judge_both(verdict, again, AFTER_COMPARING)
-    if not refills:
-        return verdict
-    filled = {
-        name: replace(
-            current[name], columns={**current[name].columns, **found.refilled_rightly.columns}
-        )
-        for name, found in refills.items()
-    }
-    verdict = _judge_both(verdict, judge({**current, **filled}), AFTER_REFILLING)
-    knowing = _assess_knowing_original(release, {**current, **filled}, known_originals)
-    outcomes = [_judge_knowing(outcome, knowing) for outcome in verdict.outcomes]
-    return replace(verdict, outcomes=tuple(outcomes), refills=refills)
+        known = {**known_originals, **known}
+        verdict = judge_also(verdict, AFTER_COMPARING, both, known)
+        more = _refill_datasets(publications, both, known, parts)
+        verdict = judge_refilled(verdict, AFTER_COMPARING, both, known, more)
+    return judge_refilled(verdict, AFTER_REFILLING, current, known_originals, refills)
 
 
 def _leave_out_telling(release: Release, parts: Mapping[str, Part]) -> dict[str, Publication]:
@@ -109,6 +128,16 @@ def _refill_datasets(
             if found is not None:
                 refills[name] = found
     return refills
+
+
+def _fill_datasets(
+    datasets: Mapping[str, Dataset], filled: Mapping[str, Dataset]
+) -> dict[str, Dataset]:
+    """The datasets with some columns as they are once cells were filled."""
+    return {**datasets} | {
+        name: replace(datasets[name], columns={**datasets[name].columns, **of.columns})
+        for name, of in filled.items()
+    }
 
 
 def _find_telling_tables(
@@ -141,12 +170,22 @@ def _judge_both(verdict: Verdict, again: Verdict, key: str) -> Verdict:
     return replace(verdict, outcomes=tuple(_choose_worse(*pair, key) for pair in pairs))
 
 
-def _judge_knowing(outcome: Outcome, knowing: Mapping[str, Assessment]) -> Outcome:
+def _judge_records(verdict: Verdict, again: Verdict, key: str) -> Verdict:
+    """The verdict with the worse of two outcomes of limits on records, which `again` has alone."""
+    others = iter(again.outcomes)
+    outcomes = [
+        outcome if outcome.limit.of_assessment else _choose_worse(outcome, next(others), key)
+        for outcome in verdict.outcomes
+    ]
+    return replace(verdict, outcomes=tuple(outcomes))
+
+
+def _judge_knowing(outcome: Outcome, knowing: Mapping[str, Assessment], key: str) -> Outcome:
     """The worse of an outcome and the same limit for somebody who knows the original."""
     assessment = knowing.get(outcome.subject) if outcome.limit.of_assessment else None
     if assessment is None:
         return outcome
-    return _choose_worse(outcome, outcome.limit.judge(assessment), AFTER_REFILLING)
+    return _choose_worse(outcome, outcome.limit.judge(assessment), key)
 
 
 def _choose_worse(first: Outcome, second: Outcome, key: str) -> Outcome:

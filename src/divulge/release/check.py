@@ -22,7 +22,7 @@ from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection.limits.per_record import build_goals, has_protection_method, is_count_limit
 from divulge.records.participation import describe_sample
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
-from divulge.records.risk.recoded_population import recode_population
+from divulge.records.risk.population.recoded_population import recode_population
 from divulge.release.publication import (
     Publication,
     explain_linked_secret,

@@ -7,6 +7,7 @@ from typing import Any
 from divulge.assessment import attacks, measures
 from divulge.assessment.assessment_measures import ASSESSMENT_MEASURES
 from divulge.data import ROLES
+from divulge.records.risk.registry import MEASURES
 from divulge.release.settings import ReleaseTable
 
 _JSON_SCHEMA_DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -27,7 +28,8 @@ def release_schema() -> dict[str, Any]:
     schema = ReleaseTable.model_json_schema()
     schema["$defs"]["DatasetTable"]["properties"]["roles"]["propertyNames"] = {"enum": list(ROLES)}
     limit = schema["$defs"]["LimitTable"]
-    limit["properties"]["measure"] = {"enum": [*ASSESSMENT_MEASURES, *sorted(measures())]}
+    told = (name for name in sorted(measures()) if not _needs_function(name))
+    limit["properties"]["measure"] = {"enum": [*ASSESSMENT_MEASURES, *told]}
     limit["oneOf"] = [{"required": ["at_most"]}, {"required": ["at_least"]}]
     adversary = schema["$defs"]["AdversaryTable"]
     adversary["properties"]["attack"] = {"enum": sorted(attacks())}
@@ -41,6 +43,11 @@ def release_schema() -> dict[str, Any]:
     adversary.pop("additionalProperties", None)
     adversary["unevaluatedProperties"] = False
     return {**schema, "$schema": _JSON_SCHEMA_DRAFT, "title": "Divulge release"}
+
+
+def _needs_function(measure: str) -> bool:
+    """Whether a measure is taken by a function, which no file can name."""
+    return measure in MEASURES and MEASURES[measure].needs_function
 
 
 def result_schema() -> dict[str, Any]:

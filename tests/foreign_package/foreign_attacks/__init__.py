@@ -256,6 +256,32 @@ class LargestShare:
         return Measurement(max(Counter(values).values()) / len(values), "share")
 
 
+class TownRisk:
+    """How likely somebody is picked out of their town, for each record: it can be lowered."""
+
+    def problems(self, limit: Limit) -> Iterator[Problem]:
+        """From above."""
+        if limit.at_most is None:
+            yield Problem("at_least", "give at_most.")
+
+    def of(self, dataset: Dataset, limit: Limit) -> Measurement:
+        """The highest."""
+        return Measurement(max(self.record_risk(dataset, limit)), "share")
+
+    def record_risk(self, dataset: Dataset, limit: Limit) -> list[float]:  # noqa: ARG002
+        """One over the people of the town; nobody knows where somebody lives who hides it."""
+        towns = dataset.to_arrow()["town"].to_pylist()
+        return [0.0 if town is None else 1 / Counter(towns)[town] for town in towns]
+
+
+class OutOfRange(TownRisk):
+    """Risks that are none, once there are fewer towns."""
+
+    def record_risk(self, dataset: Dataset, limit: Limit) -> list[float]:  # noqa: ARG002
+        """Above 1."""
+        return [2.0] * dataset.rows
+
+
 class BrokenMeasure:
     """Stumbles over a record, and quotes it."""
 

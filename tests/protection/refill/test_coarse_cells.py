@@ -105,6 +105,25 @@ def test_a_code_that_means_a_town_counts_as_known_to_who_is_judged() -> None:
     assert again.by_coarse_attribute()["town"].verified == 0
 
 
+@pytest.mark.parametrize(("rows", "verified"), [(48, 48), (12, 0)])
+def test_the_truth_bears_out_what_few_records_say(rows: int, verified: int) -> None:
+    # Too few for who must learn from them; whoever knows the code needs none at all.
+    towns = np.arange(rows) % 3
+    table = pa.table({"town": [f"t{number}" for number in towns], "code": towns * 7 + 3})
+    people = dv.Dataset.from_arrow(
+        table, roles={"quasi_identifier": ["town"]}, hierarchies={"town": TOWNS}
+    )
+    r = protection.refill(recode_all(people, "town"), people)
+    assert r.by_coarse_attribute()["town"].verified == verified
+    # One exception, and so few records say nothing.
+    wrong = table.set_column(1, "code", pa.array([*(towns[:-1] * 7 + 3), 3]))
+    other = dv.Dataset.from_arrow(
+        wrong, roles={"quasi_identifier": ["town"]}, hierarchies={"town": TOWNS}
+    )
+    again = protection.refill(recode_all(other, "town"), other)
+    assert again.by_coarse_attribute()["town"].verified == 0
+
+
 def test_a_copy_of_a_column_tells_it_to_anybody() -> None:
     people = make_people()
     table = people.to_arrow()

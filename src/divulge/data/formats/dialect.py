@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 from divulge import work
 from divulge.data import tuning
-from divulge.data.formats.header import confirms_names, contradicts_names, has_figure
 from divulge.data.formats.quoting import Grammar, find_quote_problem
+from divulge.data.header import confirms_names, contradicts_names, has_figure
 from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from divulge.data.hierarchy_rules import match_value_texts
+from divulge.data.value_texts import match_value_texts
 from divulge.events.history.calendar import COARSER, NOT_A_TIME, SPANS, UNITS
 from divulge.events.history.history import History
 from divulge.events.knowledge.facets import Facet, encode_facet

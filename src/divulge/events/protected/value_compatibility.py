@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from divulge.data import Column, Hierarchy
-from divulge.data.hierarchy_rules import format_value, match_value_texts
+from divulge.data.value_texts import format_value, match_value_texts
 from divulge.events.history.calendar import (
     COARSER,
     NOT_A_TIME,

@@ -16,11 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge import records
-from divulge.assessment import Assessment, Limit, Measurement, Outcome, Sentence
+from divulge.assessment import Assessment, Limit, Measurement, Outcome, Sentence, measures
 from divulge.assessment.assessment_measures import HIGHEST_RISK
 from divulge.classes.people import RecordsKnown, find_people
 from divulge.data import Dataset
-from divulge.records.risk.class_measure import ClassMeasure
+from divulge.records.risk.class_measures.class_measure import ClassMeasure
+from divulge.records.risk.clusters import Clusters
+from divulge.records.risk.custom_risk import name_function, read_risks
 from divulge.records.risk.frequencies import (
     DEFAULT_NULLS,
     SEMANTICS_OF_ORIGINAL,
@@ -28,7 +30,7 @@ from divulge.records.risk.frequencies import (
     Nulls,
 )
 from divulge.records.risk.group_risk import describe_links, spread_risk
-from divulge.records.risk.links import Clusters, read_links
+from divulge.records.risk.links import read_links
 from divulge.records.risk.measure_spec import (
     MeasureSpec,
     PerRecord,
@@ -36,7 +38,7 @@ from divulge.records.risk.measure_spec import (
     take_record_risk,
 )
 from divulge.records.risk.people_frequencies import describe_people
-from divulge.records.risk.recoded_population import recode_population
+from divulge.records.risk.population.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems
 from divulge.work.arrays import Bools, Floats, Ints
@@ -116,7 +118,8 @@ class Goal:
     def rule(self) -> str:
         """The limit in short."""
         text = self.limit.measure
-        for subject in filter(None, (self.limit.attribute, self.limit.adversary)):
+        function = name_function(self.limit.options.get("risk"))
+        for subject in filter(None, (function, self.limit.attribute, self.limit.adversary)):
             text = describe_rule("of", rule=text, subject=subject)
         side = "at_most" if self.limit.at_most is not None else "at_least"
         text = describe_rule(side, rule=text, bound=f"{self.limit.bound:g}")
@@ -137,6 +140,8 @@ class Goal:
             return self._measure_linked(dataset, original, self._select_clusters(dataset, kept))
         if self.is_count_limit:
             return self._measure_counts(dataset, original)
+        if self.limit.measure not in MEASURES:
+            return self._measure_elsewhere(dataset)
         measure = MEASURES[self.limit.measure]
         options = self._build_options(measure, dataset, original)
         if measure.per_record == "class":
@@ -232,6 +237,19 @@ class Goal:
         outcome = self.limit.judge_measurement(Measurement(value, "share"), dataset.name)
         return Standing(outcome, risk.values, at_risk)
 
+    def _measure_elsewhere(self, dataset: Dataset) -> Standing:
+        """A measure of another package, which judges the dataset and tells the risk of records."""
+        measure: Any = measures()[self.limit.measure]
+        outcome = self.limit.judge_measurement(measure.of(dataset, self.limit), dataset.name)
+        risk = read_risks(measure.record_risk(dataset, self.limit), dataset, self.limit.measure)
+        at_risk = np.zeros(risk.size, np.bool_)
+        if not outcome.held:
+            if self.limit.at_most is not None:
+                at_risk |= self.limit.broken_by(risk)
+            if not np.any(at_risk):
+                at_risk[_list_riskiest(risk)] = True
+        return Standing(outcome, risk, at_risk)
+
     def _measure_attack(self, dataset: Dataset, original: Dataset) -> Standing:
         assert self.run_attack is not None  # noqa: S101  # a goal of an adversary has their attack
         assessment = self.run_attack(dataset, original)
@@ -256,8 +274,13 @@ class Goal:
             if assessment.secrets != risk.size:
                 excess = certain.size  # of people with several records, each is a part of one
             return certain[: max(1, excess)] if certain.size else np.flatnonzero(risk > 0)[:1]
-        order = np.argsort(-risk, kind="stable")
-        return order[: max(1, int((risk > 0.5 * risk.max()).sum()))]
+        return _list_riskiest(risk)
+
+
+def _list_riskiest(risk: Floats) -> Ints:
+    """Those at more than half of the highest risk, or one: where nothing tells who is over."""
+    order = np.argsort(-risk, kind="stable")
+    return order[: max(1, int((risk > 0.5 * risk.max()).sum()))]
 
 
 def _as_risk(class_measure: ClassMeasure) -> Floats:
@@ -274,7 +297,10 @@ def _as_risk(class_measure: ClassMeasure) -> Floats:
 def classify_limit(limit: Limit) -> PerRecord | None:
     """How a measure of a dataset sees who keeps a limit from holding; None if it does not."""
     measure = MEASURES.get(limit.measure)
-    return measure.per_record if measure is not None else None
+    if measure is not None:
+        return measure.per_record
+    is_told = not limit.of_assessment and hasattr(measures()[limit.measure], "record_risk")
+    return "risk" if is_told else None
 
 
 def is_count_limit(limit: Limit) -> bool:
@@ -361,7 +387,8 @@ def _find_clusters(
     own = limit.options.get("links")
     if own is None and links is None:
         return None
-    if MEASURES[limit.measure].linked is None:
+    measure = MEASURES.get(limit.measure)
+    if measure is None or measure.linked is None:
         problems.add(f"{where}, links", f'do not go with measure "{limit.measure}".')
         return None
     try:

@@ -30,17 +30,17 @@ from divulge.protection.recoding.class_tests import (
     ValueSharesTest,
 )
 from divulge.protection.recoding.lattice import GeneralisationLattice
-from divulge.records.risk.frequencies import DEFAULT_NULLS
-from divulge.records.risk.l_diversity import find_shares_figure
-from divulge.records.risk.measure_spec import judge_average_risk
-from divulge.records.risk.recoded_population import recode_population
-from divulge.records.risk.registry import MEASURES
-from divulge.records.risk.sensitive_classes import (
+from divulge.records.risk.class_measures.l_diversity import find_shares_figure
+from divulge.records.risk.class_measures.sensitive_classes import (
     CountingRules,
     SensitiveClasses,
     find_sensitive_attribute,
 )
-from divulge.records.risk.t_closeness import build_distance_figure
+from divulge.records.risk.class_measures.t_closeness import build_distance_figure
+from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.records.risk.measure_spec import judge_average_risk
+from divulge.records.risk.population.recoded_population import recode_population
+from divulge.records.risk.registry import MEASURES
 from divulge.work.arrays import Bools, Ints
 
 _COUNTED_OPTIONS = {"among", "nulls", "c", "records_known", "distance", "order"}

@@ -74,7 +74,7 @@ def offer_numbers(
 ) -> None:
     """Offer predictions of every row as numbers, if they are right where the value is shown."""
     support = measure_numbers(target, predictions, groups)
-    if not (support.suffices or (target.truth is not None and support.is_plausible)):
+    if not (support.suffices or support.is_plausible(target.boldness)):
         return
     hidden = np.flatnonzero(target.known == HIDDEN)
     is_possible, codes = target.encode_numbers(predictions[hidden])
@@ -83,15 +83,16 @@ def offer_numbers(
 
 
 def measure_numbers(target: Target, predictions: Floats, groups: int) -> Support:
-    """How often numbers are right where the target is shown."""
-    rows = np.flatnonzero((target.shown >= 0) & np.isfinite(predictions))
-    is_right = are_close(predictions[rows], target.list_numbers(target.shown[rows]))
-    return measure_predictions(is_right, target.shown[rows] != target.mode, groups or rows.size)
+    """How often numbers are right where there is evidence of the target."""
+    codes = target.evidence
+    rows = np.flatnonzero((codes >= 0) & np.isfinite(predictions))
+    is_right = are_close(predictions[rows], target.list_numbers(codes[rows]))
+    return measure_predictions(is_right, codes[rows] != target.mode, groups or rows.size)
 
 
 def may_fit_sample(target: Target, predictions: Floats) -> bool:
     """Whether predictions of the sampled rows fit most of them."""
-    return bool(_fit_sample(predictions, target.list_numbers(target.shown[target.sample])))
+    return bool(_fit_sample(predictions, target.list_numbers(target.evidence[target.sample])))
 
 
 def _fit_sample(predictions: Array, wanted: Array) -> Array:
@@ -110,7 +111,7 @@ def _screen_forms(
     """The forms that fit most of the sampled rows."""
     if not others:
         return
-    wanted = target.list_numbers(target.shown[target.sample])
+    wanted = target.list_numbers(target.evidence[target.sample])
     sample = np.array([numbers[place][target.sample] for place in others])
     for row, place in zip(sample, others, strict=True):
         for form, (predict, solve) in CONSTANT_FORMS.items():
@@ -140,8 +141,8 @@ def offer_neighbours(state: RefillState) -> None:
     for target in state.targets:
         if not target.is_open or state.rows < 3 or target.place not in state.sources:
             continue
-        before, after = target.shown[:-2], target.shown[2:]
-        middle = target.shown[1:-1]
+        before, after = target.evidence[:-2], target.evidence[2:]
+        middle = target.evidence[1:-1]
         rows = (before == after) & (before >= 0) & (middle >= 0)
         right, others = middle[rows] == before[rows], middle[rows] != target.mode
         support = measure_predictions(right, others, int(rows.sum()))
@@ -160,7 +161,7 @@ def offer_bounds(state: RefillState) -> list[Narrowing]:
     for target in state.targets:
         if target.numbers is None or not target.sample.size:
             continue
-        wanted = target.list_numbers(target.shown)
+        wanted = target.list_numbers(target.evidence)
         low, high = np.full(state.rows, -np.inf), np.full(state.rows, np.inf)
         values = np.unique(wanted[np.isfinite(wanted)])
         hidden = np.flatnonzero(target.shown == HIDDEN)

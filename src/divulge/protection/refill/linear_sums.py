@@ -34,7 +34,7 @@ def find_linear_sums(
     parts = _read_parts(state, places, numbers, rows)
     is_known = np.isfinite(parts).all(axis=1)
     rows, parts = rows[is_known], parts[is_known]
-    wanted = target.list_numbers(target.shown[rows])
+    wanted = target.list_numbers(target.evidence[rows])
     for chosen in _list_choices(rows.size, len(places) + tuning.REFILL_SUM_ROWS):
         coefficients, constant = _fit(parts[chosen], wanted[chosen])
         fits = are_close(parts @ coefficients + constant, wanted)
@@ -56,8 +56,8 @@ def _read_parts(
 
 
 def _choose_rows(target: Target, state: RefillState, places: Sequence[int]) -> Ints:
-    """Some rows that show another value than the most frequent one, and hide no part."""
-    is_known = (target.shown >= 0) & (target.shown != target.mode)
+    """Some rows with another value than the most frequent one that hide no part."""
+    is_known = (target.evidence >= 0) & (target.evidence != target.mode)
     for place in places:
         is_known &= state.known[place] != HIDDEN
     others = np.flatnonzero(is_known)

@@ -43,10 +43,12 @@ class RangeFinder:
         for target in self._state.targets:
             if not target.is_open:
                 continue
-            knows_truth = target.truth is not None
             for place, support in self.screen_ranges(target):
-                if is_step(support) or (knows_truth and support.is_plausible):
-                    predicted = predict_by_ranges(self._rank_rows(place), target.known)
+                if is_step(support) or support.is_plausible(target.boldness):
+                    codes = target.known if target.evidence is target.shown else target.evidence
+                    predicted = predict_by_ranges(
+                        self._rank_rows(place), codes, own=codes is target.known
+                    )
                     rows = np.flatnonzero((target.known == HIDDEN) & (predicted >= 0))
                     key = ("range", (place,), target.place)
                     self._state.offer(key, support, (rows, predicted[rows]))  # type: ignore[arg-type]
@@ -58,7 +60,7 @@ class RangeFinder:
                 continue
             version, kept = self._state.versions[place], self._supports.get((place, target.place))
             if kept is None or kept[0] != version:
-                kept = version, measure_ranges(self._rank_rows(place), target.shown, target.mode)
+                kept = version, measure_ranges(self._rank_rows(place), target.evidence, target.mode)
                 self._supports[place, target.place] = kept
             yield place, kept[1]
 

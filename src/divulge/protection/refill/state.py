@@ -22,7 +22,7 @@ from divulge.protection.refill.columns import (
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.numbers import are_close, find_nearest
 from divulge.protection.refill.relations import Form, Relation, name_column
-from divulge.protection.refill.support import Support, find_mode
+from divulge.protection.refill.support import Boldness, Support, find_mode
 from divulge.work.arrays import Bools, Floats, Ints
 
 Key = tuple[Form, tuple[int, ...], int]
@@ -43,12 +43,16 @@ class Target:
 
     place: int
     shown: Ints
+    evidence: Ints
+    """What relations must agree with: what is shown; with the truth at hand, and more hidden than
+    shown, also what was hidden."""
     known: Ints
     numbers: Floats | None
     mode: int
     combination: Ints
     """A number for the row's combination of the other keys: equal for twins."""
     truth: Ints | None
+    boldness: Boldness | None = None
     others: frozenset[int] = frozenset()
     """Columns that it is not read from: itself, finer or coarser."""
     allowed: AllowedValues | None = None
@@ -57,14 +61,14 @@ class Target:
     teller: Ints = field(init=False)
     """By row, the relation that filled its cell, -1 if none did."""
     sample: Ints = field(init=False)
-    """Some rows that show another value than the mode: where relations are tried first."""
+    """Some rows with another value than the mode: where relations are tried first."""
 
     def __post_init__(self) -> None:
         rows = self.shown.size
         self.strength = np.zeros(rows)
         self.value = np.full(rows, -1, np.int32)
         self.teller = np.full(rows, -1, np.int32)
-        others = np.flatnonzero((self.shown >= 0) & (self.shown != self.mode))
+        others = np.flatnonzero((self.evidence >= 0) & (self.evidence != self.mode))
         step = max(1, others.size // tuning.REFILL_SAMPLE)
         self.sample = others[::step]
 
@@ -115,16 +119,19 @@ class RefillState:
         truth: Mapping[str, Ints] | None = None,
         ordered: bool = False,
         read_from: Sequence[str] | None = None,
+        boldness: Boldness | None = None,
         seek: Sequence[str] = (),
     ) -> None:
         self.columns = list(columns)
+        self._boldness = boldness
         self.rows = int(columns[0].codes.size) if columns else 0
         self.known: list[Ints] = [column.codes for column in columns]
         self.targets: list[Target] = []
         for place, column in enumerate(columns):
             is_sought = column.name in seek or (column.codes == HIDDEN).any()
             # Where nobody shows a finer value there is nothing to learn from.
-            is_learnable = column.origin == "finer" and bool((column.codes >= 0).any())
+            is_shown = bool((column.codes >= 0).any())
+            is_learnable = column.origin == "finer" and (is_shown or truth is not None)
             if (column.origin == "published" or is_learnable) and is_sought:
                 self.targets.append(self._build_target(place, keys, truth))
         for target in self.targets:
@@ -158,15 +165,19 @@ class RefillState:
             for other in self.columns
             if other.origin == "published" and other.name in keys and other.name != column.name
         ]
+        own_truth = None if truth is None else truth.get(column.key)
+        evidence = _gather_evidence(column.codes, own_truth)
         return Target(
             place=place,
             shown=column.codes,
+            evidence=evidence,
             known=column.codes.copy(),
             numbers=column.numbers,
-            mode=find_mode(column.codes, column.cardinality),
+            mode=find_mode(evidence, column.cardinality),
             # Without other keys nobody is hidden for differing in them: there are no twins.
             combination=mix_codes(others, self.rows) if others else np.arange(self.rows),
-            truth=None if truth is None else truth.get(column.key),
+            truth=own_truth,
+            boldness=None if own_truth is None else self._boldness,
             others=frozenset(
                 other_place
                 for other_place, other in enumerate(self.columns)
@@ -275,6 +286,14 @@ class RefillState:
                 key=lambda r: (order[r.key], -r.cells, -r.support.strength, r.columns),
             )
         )
+
+
+def _gather_evidence(shown: Ints, truth: Ints | None) -> Ints:
+    """What relations must agree with, if the truth of hidden cells is at hand or not."""
+    is_hidden = shown == HIDDEN
+    if truth is None or np.count_nonzero(is_hidden) <= np.count_nonzero(shown >= 0):
+        return shown
+    return np.where(is_hidden, truth, shown).astype(np.int32)
 
 
 def _is_same_thing(column: CodedColumn, other: CodedColumn) -> bool:

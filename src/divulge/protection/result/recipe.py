@@ -17,6 +17,7 @@ from divulge.assessment import Limit
 from divulge.data import ROLES, Dataset, Hierarchy
 from divulge.data.dictionary import as_names
 from divulge.protection.result.recipe_application import apply_recipe
+from divulge.records.risk.custom_risk import name_function
 from divulge.work import (
     DivulgeError,
     InvalidInput,
@@ -159,6 +160,7 @@ def build_recipe(protected: Protected) -> Recipe:
     judged = [limit for limit in protected.limits if limit.adversary is None]
     for limit in judged:
         _refuse_own_links(limit)
+        _refuse_functions(limit)
     return Recipe(
         dataset=protected.original.name,
         roles={str(role): names for role, names in dictionary.roles.items()},
@@ -210,6 +212,15 @@ def _refuse_own_links(limit: Limit) -> None:
         raise DivulgeError(
             f"the limit on {limit.measure} has links between the records at hand; a recipe can "
             "name an attribute that links them, and no pairs"
+        )
+
+
+def _refuse_functions(limit: Limit) -> None:
+    if any(callable(option) for option in limit.options.values()):
+        name = name_function(limit.options.get("risk"))
+        raise DivulgeError(
+            f'the limit on {limit.measure} is of a function ("{name}"), and a recipe is a file, '
+            "which cannot hold one"
         )
 
 

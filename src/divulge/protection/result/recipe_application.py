@@ -26,7 +26,7 @@ from divulge.protection.changes.recodings import (
 )
 from divulge.protection.limits.per_record import Goal, build_goals, has_protection_method
 from divulge.records.risk.frequencies import DEFAULT_NULLS
-from divulge.records.risk.recoded_population import recode_population
+from divulge.records.risk.population.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems, checks, format_quantity
 from divulge.work.arrays import Floats, Ints

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.work import InvalidInput, Problem, checks, format_quantity
 
 if TYPE_CHECKING:

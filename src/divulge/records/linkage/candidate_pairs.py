@@ -14,7 +14,7 @@ import numpy as np
 
 from divulge import work
 from divulge.data import Dataset
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.engines import DuckSession
 from divulge.records import tuning
 from divulge.records.linkage.agreement_weights import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.data import Dataset
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.records.models.linked_datasets import LinkedDatasets
 from divulge.records.protected.value_mapping import (
     REMOVED,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from divulge.classes.hidden_chances import weigh_shown_codes
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import find_hidden_cells
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.work import Problems, format_quantity
 from divulge.work.arrays import Ints
 

@@ -15,11 +15,11 @@ from divulge.records.inference.charts import CATALOGUE, CLASS_SIZE_BANDS, read_b
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
-    from divulge.records.risk.class_measure import ClassMeasure
+    from divulge.records.risk.class_measures.class_measure import ClassMeasure
     from divulge.records.risk.frequencies import Frequencies
+    from divulge.records.risk.population.three_attackers import ThreeAttackers
     from divulge.records.risk.record_risk import RecordRisk
-    from divulge.records.risk.suda import Suda
-    from divulge.records.risk.three_attackers import ThreeAttackers
+    from divulge.records.risk.uniques.suda import Suda
 
 RISK_EDGES = (0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.33, 0.5, 1)
 """Risks as agencies speak of them: one in a thousand, a hundred, twenty, ten, five, three, two."""

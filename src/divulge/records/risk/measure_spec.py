@@ -15,16 +15,17 @@ from divulge.assessment import Limit, Measurement, Sentence
 from divulge.assessment.limit import RELATIVE_TOLERANCE, is_beyond_bound
 from divulge.assessment.sentence import format_number
 from divulge.data import Dataset
-from divulge.records.risk.class_measure import ClassMeasure, CrowdMeasure
+from divulge.records.risk.class_measures.class_measure import ClassMeasure, CrowdMeasure
+from divulge.records.risk.clusters import Clusters
 from divulge.records.risk.frequencies import Frequencies
 from divulge.records.risk.group_risk import describe_links
-from divulge.records.risk.links import Clusters, find_links_problems, read_links
+from divulge.records.risk.links import find_links_problems, read_links
 from divulge.records.risk.measure_names import name_measure
-from divulge.records.risk.options import Option, OtherDataset
+from divulge.records.risk.options import Option, OtherDataset, RiskFunction
 from divulge.records.risk.people_frequencies import describe_people
-from divulge.records.risk.population_uniques import PopulationUniques
+from divulge.records.risk.population.population_uniques import PopulationUniques
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.suda import Suda
+from divulge.records.risk.uniques.suda import Suda
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats
 
@@ -97,6 +98,13 @@ class MeasureSpec:
     def names_datasets(self) -> tuple[str, ...]:
         """The options that name another dataset of the release."""
         return tuple(name for name, kind in self.options.items() if isinstance(kind, OtherDataset))
+
+    @property
+    def needs_function(self) -> bool:
+        """Whether it is taken by a function that must be handed in, which no text can name."""
+        return any(
+            isinstance(self.options[n], RiskFunction) for n in self.needs if n in self.options
+        )
 
     @property
     def counts_people(self) -> bool:

@@ -114,7 +114,21 @@ class OtherDataset:
         return Problem(name, "does not name a dataset.")
 
 
+@dataclass(frozen=True)
+class RiskFunction:
+    """An option that is a function: from a dataset to the risk of each of its records.
+
+    It is no field of an adversary's settings: only who computes with Python has one.
+    """
+
+    def problem(self, name: str, value: Any) -> Problem | None:
+        """What is wrong with what was given."""
+        if callable(value):
+            return None
+        return Problem(name, "is not a function from a dataset to the risk of each record.")
+
+
 Setting: TypeAlias = OneOf | Number | WholeNumber | ValueList
 """An option that is also a field of an adversary's settings."""
 
-Option: TypeAlias = Setting | OtherDataset
+Option: TypeAlias = Setting | OtherDataset | RiskFunction

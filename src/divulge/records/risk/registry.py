@@ -15,7 +15,22 @@ from typing import Any
 from divulge.classes.class_sizes import count_dataset_classes
 from divulge.classes.people import RECORDS_KNOWN, find_people
 from divulge.data import Dataset
-from divulge.records.risk.disclosure import AGGREGATES, disclosure_risk
+from divulge.records.risk.class_measures.disclosure import AGGREGATES, disclosure_risk
+from divulge.records.risk.class_measures.k_anonymity import anonymity_of_each
+from divulge.records.risk.class_measures.l_diversity import (
+    beta_likeness,
+    delta_disclosure,
+    distinct_l_diversity,
+    entropy_l_diversity,
+    recursive_l_diversity,
+)
+from divulge.records.risk.class_measures.sensitive_classes import (
+    COUNTS,
+    build_counting,
+    has_overlap,
+)
+from divulge.records.risk.class_measures.t_closeness import DISTANCES, t_closeness
+from divulge.records.risk.custom_risk import custom_risk
 from divulge.records.risk.frequencies import (
     DEFAULT_NULLS,
     SEMANTICS,
@@ -23,15 +38,6 @@ from divulge.records.risk.frequencies import (
     frequencies,
 )
 from divulge.records.risk.group_risk import household_risk
-from divulge.records.risk.individual import METHODS, individual_risk, reidentification_risk
-from divulge.records.risk.k_anonymity import anonymity_of_each
-from divulge.records.risk.l_diversity import (
-    beta_likeness,
-    delta_disclosure,
-    distinct_l_diversity,
-    entropy_l_diversity,
-    recursive_l_diversity,
-)
 from divulge.records.risk.masked_numbers import INTERVALS, distance_linkage, interval_disclosure
 from divulge.records.risk.measure_spec import (
     JudgedFigure,
@@ -48,24 +54,28 @@ from divulge.records.risk.options import (
     OneOf,
     Option,
     OtherDataset,
+    RiskFunction,
     Setting,
     ValueList,
     WholeNumber,
 )
-from divulge.records.risk.population_list import LIST_SEMANTICS
-from divulge.records.risk.population_risk import (
+from divulge.records.risk.population.individual import (
+    METHODS,
+    individual_risk,
+    reidentification_risk,
+)
+from divulge.records.risk.population.population_list import LIST_SEMANTICS
+from divulge.records.risk.population.population_risk import (
     delta_presence,
     journalist_risk,
     k_map,
     marketer_risk,
     prosecutor_risk,
 )
-from divulge.records.risk.population_uniques import MODELS, population_uniques
+from divulge.records.risk.population.population_uniques import MODELS, population_uniques
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.sensitive_classes import COUNTS, build_counting, has_overlap
-from divulge.records.risk.suda import suda
-from divulge.records.risk.t_closeness import DISTANCES, t_closeness
-from divulge.records.risk.unique_sizes import minimal_unique_size
+from divulge.records.risk.uniques.suda import suda
+from divulge.records.risk.uniques.unique_sizes import minimal_unique_size
 
 
 def _take_correct_matches(dataset: Dataset, **options: Any) -> RecordRisk:
@@ -164,6 +174,15 @@ _SPECS = (
             "aggregate": OneOf(AGGREGATES, "Of the weights of those alike: disclosure."),
             **_NULL_OPTIONS,
         },
+        per_record="risk",
+        linked="risk",
+    ),
+    MeasureSpec(
+        name="custom_risk",
+        function=custom_risk,
+        figure=judge_highest_risk,
+        options={"risk": RiskFunction()},
+        needs=("risk",),
         per_record="risk",
         linked="risk",
     ),
@@ -377,8 +396,10 @@ MEASURES: Mapping[str, MeasureSpec] = MappingProxyType({spec.name: spec for spec
 
 _BY_ANY_NAME = {name: spec for spec in _SPECS for name in (spec.name, *spec.aliases)}
 
-EVERY_NAME: tuple[str, ...] = tuple(_BY_ANY_NAME)
-"""All names of all measures, further names included."""
+EVERY_NAME: tuple[str, ...] = tuple(
+    name for name, spec in _BY_ANY_NAME.items() if not spec.needs_function
+)
+"""All names of all measures that a text may ask for, further names included."""
 
 
 def find_measure(name: str) -> MeasureSpec:
@@ -402,7 +423,7 @@ def gather_settings() -> dict[str, Setting]:
     settings: dict[str, Setting] = {}
     for spec in _SPECS:
         for name, option in spec.options.items():
-            if isinstance(option, OtherDataset):
+            if isinstance(option, OtherDataset | RiskFunction):
                 continue
             setting = settings.setdefault(name, option)
             if isinstance(setting, OneOf) and isinstance(option, OneOf):

@@ -20,7 +20,6 @@ from divulge.records.risk.options import OneOf, OtherDataset
 from divulge.records.risk.record_risk import DEFAULT_THRESHOLD, RecordRisk
 from divulge.records.risk.registry import (
     EVERY_NAME,
-    MEASURES,
     find_measure,
     gather_settings,
 )
@@ -32,7 +31,7 @@ Question = TypeVar("Question", bound="RiskRequest")
 def _check_name(name: str) -> str:
     if name not in EVERY_NAME:
         match = nearest(name, EVERY_NAME)
-        hint = f"the nearest is {quoted([match])}" if match else f"give {quoted(MEASURES)}"
+        hint = f"the nearest is {quoted([match])}" if match else f"give {quoted(EVERY_NAME)}"
         context = {"name": name, "hint": hint}
         raise PydanticCustomError("unknown_measure", '"{name}" is not a measure; {hint}', context)
     return name

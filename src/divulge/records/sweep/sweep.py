@@ -17,7 +17,7 @@ from divulge.classes.weights import read_weights
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.records import tuning
-from divulge.records.risk.minimal_uniques import MOST_ATTRIBUTES
+from divulge.records.risk.uniques.minimal_uniques import MOST_ATTRIBUTES
 from divulge.records.sweep.duckdb_sweep import count_by_sql
 from divulge.records.sweep.people_sweep import count_people_by_set
 from divulge.records.sweep.result import Sweep, SweepFigures

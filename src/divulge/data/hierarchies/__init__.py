@@ -1,0 +1,1 @@
+"""Hierarchies of values: by table, rule or number; read, proposed and shown."""

@@ -1,0 +1,325 @@
+"""Roles proposed from experience: Vada-SA's attribute categorisation (Algorithm 1), with reasons.
+
+The algorithm's four rules, and what becomes of them here:
+
+1. every attribute has a category: one that nothing is known of is listed as `unknown`;
+2. an attribute that is like a known one borrows its category: the likeness of names and of
+   descriptions, the most alike known names deciding;
+3. what was concluded is experience for the other attributes of the same data;
+4. one category an attribute: where two are equally supported, a person decides (`conflict`).
+
+What the data themselves show (a value of its own for every record, say) is held against it: it
+makes a settled category doubtful, it never replaces one silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from divulge.data import tuning
+from divulge.data.dataset import Dataset
+from divulge.data.dictionary import ROLES, SINGLE_ROLES, Dictionary, Role
+from divulge.data.proposals.known_attributes import Experience, KnownAttribute
+from divulge.data.proposals.name_similarity import NameIndex, Words, split_words
+from divulge.data.proposals.value_patterns import (
+    Combination,
+    RoleEvidence,
+    find_role_evidence,
+    find_singling_combinations,
+)
+
+Status: TypeAlias = Literal["settled", "doubt", "conflict", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """The role proposed for one attribute, how sure it is, and why."""
+
+    attribute: str
+    role: Role | None
+    status: Status
+    reasons: tuple[str, ...] = ()
+    candidates: tuple[Role, ...] = ()
+    topic: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The proposal as plain values."""
+        return {
+            "attribute": self.attribute,
+            "role": self.role,
+            "status": self.status,
+            "reasons": list(self.reasons),
+            "candidates": list(self.candidates),
+        }
+
+    def __str__(self) -> str:
+        role = self.role or (" or ".join(self.candidates) if self.candidates else "?")
+        mark = "" if self.status == "settled" else f" ({self.status})"
+        return "\n".join([f"{self.attribute}: {role}{mark}", *(f"  {r}" for r in self.reasons)])
+
+
+@dataclass(frozen=True)
+class Categorisation:
+    """A role for every attribute where experience gives one; doubts and conflicts for a person.
+
+    >>> from divulge.data import categorise
+    >>> found = categorise({"Id": "", "birthDate": "", "Area": "Sampling weight"})
+    >>> found.roles
+    {'identifier': ['Id'], 'quasi_identifier': ['birthDate']}
+    >>> print(found.conflicts[0])
+    Area: quasi_identifier or weight (conflict)
+      its name is "area" in the shipped base: quasi_identifier
+      its description is "sampling weight" in the shipped base: weight
+    """
+
+    proposals: Mapping[str, Proposal]
+    combinations: Sequence[Combination] = field(default=())
+
+    @property
+    def roles(self) -> dict[Role, list[str]]:
+        """The proposed roles, as a dataset takes them; conflicts and unknowns have none."""
+        names_by_role: dict[Role, list[str]] = {}
+        for role in ROLES:
+            names = [p.attribute for p in self.proposals.values() if p.role == role]
+            if names:
+                names_by_role[role] = names
+        return names_by_role
+
+    @property
+    def conflicts(self) -> list[Proposal]:
+        """Attributes that two categories fit equally well."""
+        return [p for p in self.proposals.values() if p.status == "conflict"]
+
+    @property
+    def doubts(self) -> list[Proposal]:
+        """Attributes with a category that something speaks against."""
+        return [p for p in self.proposals.values() if p.status == "doubt"]
+
+    @property
+    def unknown(self) -> list[Proposal]:
+        """Attributes that nothing is known of."""
+        return [p for p in self.proposals.values() if p.status == "unknown"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All proposals as plain values."""
+        return {
+            "proposals": [p.to_dict() for p in self.proposals.values()],
+            "combinations": [c.to_dict() for c in self.combinations],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.proposals.values()), *map(str, self.combinations)])
+
+
+def categorise(
+    data: Dataset | Dictionary | Mapping[str, str],
+    experience: Experience | None = None,
+    feed_back: bool = True,
+) -> Categorisation:
+    """Propose a role for every attribute, with reasons; doubts and conflicts are listed.
+
+    Args:
+        data: a dataset (its values are looked at too), a dictionary, or descriptions by name.
+        experience: what is known; the shipped base and the user's own if not given.
+        feed_back: whether conclusions are experience for the other attributes (rule 3).
+
+    >>> found = categorise({"sexo": "", "Haushaltsnummer": "", "V7": "Monthly income"})
+    >>> {name: proposal.role for name, proposal in found.proposals.items()}
+    {'sexo': 'quasi_identifier', 'Haushaltsnummer': 'household', 'V7': 'sensitive'}
+    """
+    known_base = Experience.own() + Experience.shipped() if experience is None else experience
+    descriptions = _list_descriptions(data)
+    proposals = _borrow_roles(descriptions, known_base)
+    if feed_back:
+        proposals = _feed_back_conclusions(descriptions, proposals)
+    proposals = _flag_shared_single_roles(proposals)
+    if not isinstance(data, Dataset):
+        return Categorisation(proposals)
+    weighed_proposals = {
+        name: _weigh_evidence(p, find_role_evidence(data, name)) for name, p in proposals.items()
+    }
+    combinations = find_singling_combinations(data, _list_publishable(weighed_proposals))
+    return Categorisation(_flag_suspects(weighed_proposals, combinations), combinations)
+
+
+def _list_descriptions(data: Dataset | Dictionary | Mapping[str, str]) -> dict[str, str]:
+    if isinstance(data, Dataset):
+        data = data.dictionary
+    if isinstance(data, Dictionary):
+        return {attribute.name: attribute.description for attribute in data}
+    return dict(data)
+
+
+def _borrow_roles(
+    descriptions: Mapping[str, str], base: Iterable[KnownAttribute]
+) -> dict[str, Proposal]:
+    """Rules 2 and 4 for every attribute; those whose texts have the same words are one case."""
+    known_attributes = _drop_repeated_attributes(base)
+    words = {text: split_words(text) for texts in descriptions.items() for text in texts}
+    similar = NameIndex([k.name for k in known_attributes]).find_similar(words.values())
+    cases: dict[tuple[Words, Words], Proposal] = {}
+    proposals = {}
+    for name, description in descriptions.items():
+        case = words[name], words[description]
+        if case not in cases:
+            matches = [
+                _select_most_similar(similar.get(text, ()), known_attributes) for text in case
+            ]
+            cases[case] = _conclude_role(name, *matches)
+        proposals[name] = replace(cases[case], attribute=name)
+    return proposals
+
+
+def _drop_repeated_attributes(base: Iterable[KnownAttribute]) -> list[KnownAttribute]:
+    """What is known, without what was known before: the same words for the same role.
+
+    Another of them would be exactly as alike to anything, come later, and say nothing new.
+    """
+    first_of_kind: dict[tuple[Words, Role, bool, bool], KnownAttribute] = {}
+    for attribute in base:
+        first_of_kind.setdefault(
+            (split_words(attribute.name), attribute.role, attribute.is_own, bool(attribute.topic)),
+            attribute,
+        )
+    return list(first_of_kind.values())
+
+
+def _conclude_role(name: str, *matches: Sequence[tuple[float, KnownAttribute]]) -> Proposal:
+    """A category from what is most alike to a name and to its description."""
+    reasons: dict[Role, str] = {}
+    degrees: dict[Role, float] = {}
+    topic = ""
+    for what, similar in zip(("name", "description"), matches, strict=True):
+        for degree, match in similar:
+            how = "is" if degree >= 0.98 else "is like"
+            reason = f'its {what} {how} "{match.name}" in {match.source}: {match.role}'
+            # One reason a category is enough to read: the first, which is the best of its text.
+            reasons.setdefault(match.role, reason)
+            degrees[match.role] = max(degree, degrees.get(match.role, 0.0))
+            topic = topic or match.topic
+    if not reasons:
+        return Proposal(attribute=name, role=None, status="unknown", reasons=("not recognised",))
+    best = max(degrees, key=lambda role: degrees[role])
+    ordered_reasons = (reasons[best], *(reason for role, reason in reasons.items() if role != best))
+    if len(reasons) == 1:
+        return Proposal(
+            attribute=name, role=best, status="settled", reasons=ordered_reasons, topic=topic
+        )
+    if any(
+        degree >= degrees[best] - tuning.CLEAR_LEAD
+        for role, degree in degrees.items()
+        if role != best
+    ):
+        return Proposal(
+            attribute=name,
+            role=None,
+            status="conflict",
+            reasons=tuple(reasons.values()),
+            candidates=tuple(reasons),
+            topic=topic,
+        )
+    return Proposal(
+        attribute=name,
+        role=best,
+        status="doubt",
+        reasons=ordered_reasons,
+        candidates=tuple(reasons),
+        topic=topic,
+    )
+
+
+def _select_most_similar(
+    places: Iterable[tuple[int, float]], base: Sequence[KnownAttribute]
+) -> list[tuple[float, KnownAttribute]]:
+    """The known attributes most alike to a text, all that are alike by about as much."""
+    degrees = [(degree, base[place]) for place, degree in places]
+    similar = [(d + (tuning.OWN_BASE_BONUS if k.is_own else 0), k) for d, k in degrees]
+    best = max((d for d, _ in similar), default=0.0)
+    # What is known by exactly this name needs no likeness.
+    margin = tuning.TIE_MARGIN if best < 1 else 0.0
+    return sorted(((d, k) for d, k in similar if d >= best - margin), key=lambda pair: -pair[0])
+
+
+def _feed_back_conclusions(
+    descriptions: Mapping[str, str], proposals: dict[str, Proposal]
+) -> dict[str, Proposal]:
+    """Rule 3 to its fixpoint: each round can only give a category to some that had none.
+
+    What had none is alike to nothing that was known before, so a round asks only the conclusions
+    of the round before it.
+    """
+    latest = proposals
+    while latest:
+        conclusions = [
+            KnownAttribute(p.attribute, p.role, p.topic, "the conclusions for these data")
+            for p in latest.values()
+            if p.role is not None and p.status == "settled"
+        ]
+        unknown = {n: descriptions[n] for n, p in proposals.items() if p.status == "unknown"}
+        next_proposals = _borrow_roles(unknown, conclusions) if conclusions else {}
+        latest = {name: p for name, p in next_proposals.items() if p.status != "unknown"}
+        proposals = {**proposals, **latest}
+    return proposals
+
+
+def _flag_shared_single_roles(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
+    """A dataset has one weight, one household, one time: several are a matter for a person."""
+    checked_proposals = dict(proposals)
+    for role in SINGLE_ROLES:
+        rivals = [p for p in proposals.values() if p.role == role]
+        if len(rivals) > 1:
+            names = ", ".join(f'"{p.attribute}"' for p in rivals)
+            reason = f"only one attribute can be the {role}, and several could: {names}"
+            for p in rivals:
+                checked_proposals[p.attribute] = replace(
+                    p,
+                    role=None,
+                    status="conflict",
+                    reasons=(*p.reasons, reason),
+                    candidates=(role,),
+                )
+    return checked_proposals
+
+
+def _weigh_evidence(proposal: Proposal, evidence: Sequence[RoleEvidence]) -> Proposal:
+    """A proposal against what the data show: they raise doubts, and fill gaps with doubt."""
+    reasons = tuple(item.reason for item in evidence)
+    against = [item for item in evidence if item.contradicts(proposal.role)]
+    if proposal.role is None and proposal.status == "unknown" and evidence:
+        first_item = evidence[0]
+        return replace(proposal, role=first_item.role, status="doubt", reasons=reasons)
+    if proposal.role is not None and against:
+        objections = tuple(f"but {item.reason} ({item.role}?)" for item in against)
+        return replace(proposal, status="doubt", reasons=(*proposal.reasons, *objections))
+    if proposal.status == "conflict":
+        return replace(proposal, reasons=(*proposal.reasons, *reasons))
+    return proposal
+
+
+def _list_publishable(proposals: Mapping[str, Proposal]) -> list[str]:
+    """What others might know: no identifiers, weights, households, and nothing sensitive."""
+    unpublished_roles = ("identifier", "weight", "household", "sensitive")
+    return [p.attribute for p in proposals.values() if p.role not in unpublished_roles]
+
+
+def _flag_suspects(
+    proposals: Mapping[str, Proposal], combinations: Sequence[Combination]
+) -> dict[str, Proposal]:
+    """Attributes in combinations that single many out are quasi-identifier suspects."""
+    flagged_proposals = dict(proposals)
+    for combination in combinations:
+        for name in combination.attributes:
+            proposal = flagged_proposals[name]
+            is_flagged = any("single out" in reason for reason in proposal.reasons)
+            if proposal.role in (None, "non_identifying") and not is_flagged:
+                if proposal.status == "conflict":
+                    continue
+                flagged_proposals[name] = replace(
+                    proposal,
+                    role=proposal.role or "quasi_identifier",
+                    status="doubt",
+                    reasons=(*proposal.reasons, f"{combination} (quasi_identifier?)"),
+                )
+    return flagged_proposals

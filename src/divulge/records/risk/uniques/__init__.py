@@ -1,0 +1,1 @@
+"""Special uniques: the smallest sets of attributes on which a record stands alone (SUDA)."""

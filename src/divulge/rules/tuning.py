@@ -1,0 +1,66 @@
+"""Numbers of the rule engine that were chosen: what each trades off, and how it was found."""
+
+from __future__ import annotations
+
+MOST_DECIMAL_DIGITS = 18
+"""Digits after the point that are kept exactly. DuckDB's decimals have 38 digits in all, so that 20
+are left before the point and products of two shares of 9 digits stay exact; chosen by hand."""
+
+DIGITS_OF_ANY_VALUE = 12
+"""Digits after the point of a number that is read out of a column of values of any kind; chosen by
+hand: 26 are left before the point."""
+
+MOST_NULLS = 1_000_000
+"""Nulls that a program may invent unless it is told otherwise; chosen by hand, about what fits
+into a few hundred megabytes."""
+
+MOST_ROUNDS = 10_000
+"""Rounds of a stratum unless it is told otherwise; chosen by hand: chains of ownership or of
+addresses are far shorter, and a program that counts without end stops within a minute or two."""
+
+MOST_CONFLICTS = 1_000
+"""Conflicts of equality rules that are listed, each with both derivations; more than a person
+reads."""
+
+MOST_EXPLAINED_FACTS = 2_000
+"""Facts of one explanation; beyond it the rest is counted. Chosen by hand: about a second of
+work."""
+
+MOST_ALTERNATIVES = 12
+"""Facts that a drawing or a text shows side by side before it counts the rest; chosen by eye."""
+
+MOST_CHARACTERS = 20_000_000
+"""Characters of a program; more facts than that belong into a file of data. Twice the longest
+program that was tried."""
+
+MOST_NESTING = 40
+"""Brackets and cases within each other; a person loses count far below, and the parser's own calls
+stay well below the depth that Python allows."""
+
+MOST_OPERATIONS = 60
+"""Operations in a row in one term; each makes the tree of the term one deeper, for all that
+walk it."""
+
+MOST_DIGITS = 300
+"""Digits of a written number before the point, and after it: about what double precision can
+span."""
+
+MOST_PROBLEMS = 50
+"""Problems of one program that are listed; more than a person mends at once."""
+
+MOST_CHARACTERS_OF_A_LABEL = 60
+"""Of a rule in a message; chosen by eye, so that a message stays on two lines."""
+MOST_RULES = 5_000
+"""Rules of a program; each costs some milliseconds to prepare. Facts are not counted. By hand."""
+
+MOST_LITERALS = 100
+"""Literals of a body; DuckDB's search for an order of joins takes long beyond it. By hand."""
+
+DEEPEST_TYPE = 8
+"""Sets and tuples inside each other; a rule that wraps its own result would go on for ever."""
+
+PLUGIN_BATCH = 100_000
+"""Inputs that a plug-in is asked for at once: a few megabytes of texts. Chosen by hand."""
+
+MOST_QUICK_DIGITS = 9
+"""Digits after the point up to which binary fractions are looked at as numbers, not as texts."""
