@@ -6,11 +6,12 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy.typing as npt
 
@@ -19,6 +20,8 @@ from divulge.engines import tuning
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T")
 
 _SPILL_FOLDER = re.compile(r"^divulge-spill-(?P<pid>\d+)-")
 
@@ -49,6 +52,7 @@ class DuckSession:
             config={"memory_limit": f"{limit}B", "temp_directory": spill},
         )
         self._resources.callback(self._connection.close)
+        self._thread = self._resources.enter_context(ThreadPoolExecutor(max_workers=1))
         for name, table in self._tables.items():
             self._connection.register(name, table)
         return self
@@ -62,25 +66,41 @@ class DuckSession:
         self._resources.close()
 
     def arrays(self, sql: str) -> dict[str, npt.NDArray[Any]]:
-        """The result of a query as one array a column.
+        """The result of a query as one array a column."""
+        result: dict[str, Any] = self._execute(lambda: self._connection.execute(sql).fetchnumpy())
+        return result
 
-        The query runs in a thread of its own while this one looks whether it is time to stop: a
-        query cannot look by itself.
+    def table(self, sql: str) -> pa.Table:
+        """The result of a query as an Arrow table."""
+        return self._execute(lambda: self._connection.sql(sql).to_arrow_table())
+
+    def run(self, sql: str) -> None:
+        """Carry out a statement."""
+        self._execute(lambda: self._connection.execute(sql))
+
+    def register(self, name: str, table: pa.Table) -> None:
+        """Offer one more table under a name of ours."""
+        self._connection.register(name, table)
+
+    def unregister(self, name: str) -> None:
+        """Take back a table that was offered."""
+        self._connection.unregister(name)
+
+    def _execute(self, carry_out: Callable[[], T]) -> T:
+        """Run a query in a thread of its own while this one looks whether it is time to stop.
+
+        A query cannot look by itself.
         """
         work.check()
-        with ThreadPoolExecutor(max_workers=1) as executor:
-            query = executor.submit(self._fetch_arrays, sql)
-            try:
-                while not wait([query], timeout=tuning.SECONDS_BETWEEN_CHECKS).done:
-                    work.check()
-            except BaseException:
-                self._connection.interrupt()
-                raise
+        query = self._thread.submit(carry_out)
+        try:
+            while not wait([query], timeout=tuning.SECONDS_BETWEEN_CHECKS).done:
+                work.check()
+        except BaseException:
+            self._connection.interrupt()
+            wait([query])
+            raise
         return query.result()
-
-    def _fetch_arrays(self, sql: str) -> dict[str, npt.NDArray[Any]]:
-        result: dict[str, Any] = self._connection.execute(sql).fetchnumpy()
-        return result
 
 
 def identifier(name: str) -> str:

@@ -1,5 +1,30 @@
-"""Rules: what people who know the business say follows from the data, and why."""
+"""Rules: what people who know the business say follows from the data, and why.
 
+>>> from divulge.rules import Program, evaluate
+>>> program = Program.parse('''
+...     own("A", "B", 0.4). own("A", "C", 0.6). own("C", "B", 0.2).
+...     rel(X, X) :- own(X, _, _).
+...     rel(X, Y) :- rel(X, Z), own(Z, Y, W), msum(W, <Z>) > 0.5.
+... ''')
+>>> with evaluate(program) as facts:
+...     facts.rows("rel")
+[('A', 'A'), ('A', 'B'), ('A', 'C'), ('C', 'C')]
+"""
+
+from divulge.rules.checks.program_check import CheckedProgram, check_program
+from divulge.rules.engine.evaluation import evaluate
+from divulge.rules.engine.facts import Facts
+from divulge.rules.engine.fixpoint import BoundReached
 from divulge.rules.language.program import Program
+from divulge.rules.plugin_atoms import RulePlugin, plugin
 
-__all__ = ["Program"]
+__all__ = [
+    "BoundReached",
+    "CheckedProgram",
+    "Facts",
+    "Program",
+    "RulePlugin",
+    "check_program",
+    "evaluate",
+    "plugin",
+]

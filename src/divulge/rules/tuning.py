@@ -50,3 +50,17 @@ MOST_PROBLEMS = 50
 
 MOST_CHARACTERS_OF_A_LABEL = 60
 """Of a rule in a message; chosen by eye, so that a message stays on two lines."""
+MOST_RULES = 5_000
+"""Rules of a program; each costs some milliseconds to prepare. Facts are not counted. By hand."""
+
+MOST_LITERALS = 100
+"""Literals of a body; DuckDB's search for an order of joins takes long beyond it. By hand."""
+
+DEEPEST_TYPE = 8
+"""Sets and tuples inside each other; a rule that wraps its own result would go on for ever."""
+
+PLUGIN_BATCH = 100_000
+"""Inputs that a plug-in is asked for at once: a few megabytes of texts. Chosen by hand."""
+
+MOST_QUICK_DIGITS = 9
+"""Digits after the point up to which binary fractions are looked at as numbers, not as texts."""

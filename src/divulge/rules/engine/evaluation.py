@@ -1,0 +1,160 @@
+"""A program and its data in, all that follows from them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from divulge import work
+from divulge.engines.duck import DuckSession
+from divulge.rules import tuning
+from divulge.rules.checks.program_check import HasStatements, check_program, name_subject
+from divulge.rules.checks.value_types import TypeClash, ValueType, join_given_types
+from divulge.rules.engine.fact_sources import read_sources
+from divulge.rules.engine.facts import Facts
+from divulge.rules.engine.fixpoint import EvaluationBounds, Fixpoint
+from divulge.rules.engine.given_facts import (
+    StagedFacts,
+    load_facts,
+    stage_facts,
+    stage_rows,
+)
+from divulge.rules.engine.plugin_answers import PluginAnswers
+from divulge.rules.engine.predicate_tables import PredicateTables
+from divulge.rules.engine.task_runner import TaskRunner
+from divulge.rules.language.syntax import Rule, Variable
+from divulge.rules.plugin_atoms import RulePlugin
+from divulge.work import InvalidInput, Problem
+
+
+def evaluate(
+    program: HasStatements,
+    data: Mapping[str, Any] | None = None,
+    *,
+    plugins: Mapping[str, RulePlugin] | None = None,
+    most_nulls: int = tuning.MOST_NULLS,
+    most_rounds: int = tuning.MOST_ROUNDS,
+    files_from: Path | str | None = None,
+) -> Facts:
+    """Derive all that follows from a program and its data.
+
+    Args:
+        program: the rules.
+        data: facts by predicate (an Arrow table, a dataset, a data frame, or a list of rows), and
+            datasets by the names that the program gives them.
+        plugins: functions for plug-in atoms beside those that are registered.
+        most_nulls: where a program stops that invents nulls without end.
+        most_rounds: where a stratum stops that goes on without end.
+        files_from: the folder of the files that the program names; its own if not given.
+
+    Raises:
+        InvalidInput: if the program or its data cannot be taken, with all places.
+        BoundReached: if it was stopped at a bound.
+    """
+    session = DuckSession()
+    session.__enter__()
+    try:
+        return _evaluate_in(
+            session,
+            program,
+            data or {},
+            plugins=plugins,
+            bounds=EvaluationBounds(most_nulls, most_rounds),
+            files_from=files_from,
+        )
+    except BaseException:
+        session.__exit__(None, None, None)
+        raise
+
+
+def _evaluate_in(
+    session: DuckSession,
+    program: HasStatements,
+    data: Mapping[str, Any],
+    *,
+    plugins: Mapping[str, RulePlugin] | None,
+    bounds: EvaluationBounds,
+    files_from: Path | str | None,
+) -> Facts:
+    subject = name_subject(program)
+    runner = TaskRunner(session, subject)
+    with work.step("Reading facts"):
+        staged, names = _stage_all(runner, program, data, files_from, subject)
+    given = {name: _join_types(name, parts, subject) for name, parts in staged.items()}
+    checked = check_program(program, given, plugins=plugins)
+    checked.raise_any()
+    tables = PredicateTables(runner, checked.types)
+    derived = {name for stratum in checked.strata for name in stratum.predicates}
+    rows = []
+    for number, (name, facts) in enumerate(checked.facts.rows.items()):
+        rules, values = zip(*facts, strict=True)
+        rows.append((name, stage_rows(runner, f"w{number}", values, subject, rules)))
+    parts = [(name, part) for name, found in staged.items() for part in found]
+    for number, (name, part) in enumerate([*parts, *rows]):
+        table = tables.tables[name]
+        target = table.candidates if name in derived else f"{table.facts}"
+        load_facts(runner, part, target, table.kinds, number, has_origin=name not in derived)
+    answers = PluginAnswers(runner, checked.plugins, checked.plugin_types)
+    fixpoint = Fixpoint(checked, runner, tables, answers, bounds)
+    fixpoint.evaluate()
+    return Facts(checked, session, runner, fixpoint, _name_columns(program, checked.types, names))
+
+
+def _stage_all(
+    runner: TaskRunner,
+    program: HasStatements,
+    data: Mapping[str, Any],
+    files_from: Path | str | None,
+    subject: str,
+) -> tuple[dict[str, list[StagedFacts]], dict[str, tuple[str, ...]]]:
+    """All facts from outside by predicate, and the names of their columns."""
+    staged: dict[str, list[StagedFacts]] = {}
+    names: dict[str, tuple[str, ...]] = {}
+    sources = read_sources(program, data, files_from, subject)
+    used = {source.dataset for source in sources if source.dataset is not None}
+    handed_in = [
+        (name, given, f'the facts of "{name}"') for name, given in data.items() if name not in used
+    ]
+    read = [(source.predicate, source.table, source.label) for source in sources]
+    for number, (name, given, label) in enumerate([*handed_in, *read]):
+        facts = stage_facts(runner, f"s{number}", given, label)
+        staged.setdefault(name, []).append(facts)
+        columns = getattr(given, "column_names", None) or getattr(given, "names", None)
+        if columns is not None:
+            names.setdefault(name, tuple(columns))
+    return staged, names
+
+
+def _join_types(name: str, parts: list[StagedFacts], subject: str) -> tuple[ValueType, ...]:
+    try:
+        columns = zip(*(part.types for part in parts), strict=True)
+        return tuple(join_given_types(*column) for column in columns)
+    except (TypeClash, ValueError):
+        message = f'the facts of "{name}" come from several places and do not fit together.'
+        raise InvalidInput(subject, [Problem("", message)]) from None
+
+
+def _name_columns(
+    program: HasStatements,
+    types: Mapping[str, tuple[ValueType, ...]],
+    given: Mapping[str, tuple[str, ...]],
+) -> dict[str, tuple[str, ...]]:
+    """Names for columns: those of the data, or of the variables of the first rule."""
+    names = {name: columns for name, columns in given.items() if name in types}
+    for statement in program.statements:
+        if isinstance(statement, Rule) and statement.body:
+            names.setdefault(
+                statement.head.predicate,
+                tuple(
+                    argument.name if isinstance(argument, Variable) else f"argument {place}"
+                    for place, argument in enumerate(statement.head.arguments, start=1)
+                ),
+            )
+    chosen = {}
+    for name, columns in types.items():
+        plain = tuple(f"argument {place}" for place in range(1, len(columns) + 1))
+        wanted = names.get(name, plain)
+        fits = len(wanted) == len(columns) == len(set(wanted))
+        chosen[name] = wanted if fits else plain
+    return chosen

@@ -1,0 +1,252 @@
+"""Semi-naive evaluation: stratum by stratum, round by round, from what the last round added.
+
+Within a stratum, rules that do not ask for it run once; then the others until nothing is new. Then
+equality rules join nulls, and when nothing follows any more a null is invented; after each the
+rounds go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from divulge import work
+from divulge.rules.checks.monotonicity import Directions
+from divulge.rules.checks.program_check import CheckedProgram, NumberedEquality, NumberedRule
+from divulge.rules.checks.strata import Stratum
+from divulge.rules.engine.body_query import Task
+from divulge.rules.engine.equalities import (
+    Conflict,
+    EqualityQuery,
+    apply_merges,
+    compile_equality,
+    find_merges,
+    merge_duplicates,
+    read_conflicts,
+)
+from divulge.rules.engine.null_inventions import Invention, compile_invention
+from divulge.rules.engine.plugin_answers import PluginAnswers
+from divulge.rules.engine.predicate_tables import PredicateTables
+from divulge.rules.engine.rule_queries import RuleContext, compile_rule, list_kept_tables
+from divulge.rules.engine.task_runner import TaskRunner
+from divulge.work import DivulgeError
+
+
+class BoundReached(DivulgeError):
+    """A program was stopped at its bound; what it had derived by then is told."""
+
+
+@dataclass(frozen=True)
+class EvaluationBounds:
+    """How many nulls a program may invent, and how many rounds a stratum may take."""
+
+    most_nulls: int
+    most_rounds: int
+
+
+@dataclass
+class _StratumRules:
+    """The rules of a stratum as statements."""
+
+    once: list[tuple[NumberedRule, list[Task]]] = field(default_factory=list)
+    repeated: list[tuple[NumberedRule, str, list[Task]]] = field(default_factory=list)
+    """A recursive rule, the predicate of which the last round's facts are taken, what to do."""
+    inventions: list[Invention] = field(default_factory=list)
+    equalities: list[EqualityQuery] = field(default_factory=list)
+
+
+class Fixpoint:
+    """The evaluation of a program in a session."""
+
+    def __init__(
+        self,
+        checked: CheckedProgram,
+        runner: TaskRunner,
+        tables: PredicateTables,
+        answers: PluginAnswers,
+        bounds: EvaluationBounds,
+    ) -> None:
+        self.checked = checked
+        self.runner = runner
+        self.tables = tables
+        self.answers = answers
+        self.bounds = bounds
+        self.numbered = {id(numbered.rule): numbered for numbered in checked.rules}
+        self.equalities = {id(numbered.rule): numbered for numbered in checked.equalities}
+        self.context = RuleContext(
+            types=checked.types,
+            plugin_types=checked.plugin_types,
+            plugin_inputs={name: len(known.inputs) for name, known in checked.plugins.items()},
+            tables=tables.tables,
+            answers=answers.tables,
+        )
+        self.invented = 0
+        self.conflicts: list[Conflict] = []
+
+    def evaluate(self) -> None:
+        """Derive everything."""
+        strata = list(zip(self.checked.strata, self.checked.moving, strict=True))
+        with work.step("Applying rules", total=len(strata)) as step:
+            for number, (stratum, moving) in enumerate(strata):
+                _StratumWork(self, number, stratum, moving).complete()
+                step.advance()
+
+
+class _StratumWork:
+    """One stratum on its way to completion."""
+
+    def __init__(
+        self, fixpoint: Fixpoint, number: int, stratum: Stratum, moving: Directions
+    ) -> None:
+        self._fixpoint = fixpoint
+        self._runner = fixpoint.runner
+        self._tables = fixpoint.tables
+        self._answers = fixpoint.answers
+        self._context = fixpoint.context
+        self._number = number
+        self._stratum = stratum
+        self._moving = moving
+        self._round = 0
+        self._counts: dict[str, int] = {}
+        self._rules = self._compile_rules()
+
+    def complete(self) -> None:
+        """Derive all facts of the stratum."""
+        for numbered, tasks in self._rules.once:
+            self._carry_out(numbered, tasks)
+        self._publish_candidates()
+        if self._rules.repeated:
+            self._mark_all_changed()
+        while True:
+            self._repeat_rules()
+            if not self._merge_nulls() and not self._invent_nulls():
+                break
+        for query in self._rules.equalities:
+            self._fixpoint.conflicts += read_conflicts(self._runner, query)
+
+    def _compile_rules(self) -> _StratumRules:
+        rules = _StratumRules()
+        for rule in self._stratum.rules:
+            numbered = self._fixpoint.numbered.get(id(rule))
+            if numbered is None:  # a fact that was loaded
+                continue
+            if numbered.plan.existentials:
+                rules.inventions.append(
+                    compile_invention(numbered, self._context, self._context.read_full)
+                )
+            elif not self._stratum.is_recursive(rule):
+                tasks = compile_rule(
+                    rule, numbered.number, numbered.plan, self._context, self._context.read_full
+                )
+                rules.once.append((numbered, tasks))
+            else:
+                rules.repeated += self._compile_repeated(numbered)
+        for equality in self._stratum.equality_rules:
+            found: NumberedEquality = self._fixpoint.equalities[id(equality)]
+            rules.equalities.append(compile_equality(found, self._context))
+        return rules
+
+    def _compile_repeated(
+        self, numbered: NumberedRule
+    ) -> list[tuple[NumberedRule, str, list[Task]]]:
+        """The rule once for each atom of the stratum, which takes the last round's facts."""
+        variants = []
+        for place, atom in enumerate(numbered.plan.select_atoms()):
+            if atom.predicate in self._stratum.predicates:
+                tasks = compile_rule(
+                    numbered.rule,
+                    numbered.number,
+                    numbered.plan,
+                    self._context,
+                    self._context.read_new(place),
+                    is_recursive=True,
+                )
+                variants.append((numbered, atom.predicate, tasks))
+        return variants
+
+    def _carry_out(self, numbered: NumberedRule, tasks: Sequence[Task]) -> None:
+        self._runner.carry_out(tasks, numbered.rule, self._answers.ask)
+
+    def _publish_candidates(self) -> None:
+        self._counts = {
+            name: self._tables.publish(name, self._number, self._round, self._moving)
+            for name in self._stratum.predicates
+        }
+
+    def _mark_all_changed(self) -> None:
+        self._counts = {
+            name: self._tables.mark_all_changed(name) for name in self._stratum.predicates
+        }
+
+    def _repeat_rules(self) -> None:
+        """Rounds until nothing is new."""
+        while any(self._counts.values()) and self._rules.repeated:
+            self._start_round()
+            for numbered, predicate, tasks in self._rules.repeated:
+                if self._counts.get(predicate):
+                    self._carry_out(numbered, tasks)
+            self._publish_candidates()
+
+    def _start_round(self) -> None:
+        self._round += 1
+        bound = self._fixpoint.bounds.most_rounds
+        if self._round > bound:
+            raise self._stop(f"after {bound:,} rounds", "most_rounds")
+
+    def _merge_nulls(self) -> bool:
+        """Apply the equality rules; whether anything changed."""
+        pairs: list[tuple[str, str]] = []
+        for query in self._rules.equalities:
+            rule = query.numbered.rule
+            self._runner.carry_out(query.tasks, rule, self._answers.ask)
+            found = self._runner.table(query.pairs, rule)
+            if found.num_rows:
+                columns = (found.column(0).to_pylist(), found.column(1).to_pylist())
+                pairs += zip(*columns, strict=True)
+        merges = find_merges(pairs)
+        if not merges:
+            return False
+        self._start_round()
+        predicates = [self._tables.tables[name] for name in self._stratum.predicates]
+        kinds = {table.facts: table.kinds for table in predicates}
+        for invention in self._rules.inventions:
+            self._carry_out(invention.numbered, invention.preparation)
+            kinds[invention.memory] = tuple(value.type for value in invention.bindings.values())
+        apply_merges(self._runner, merges, kinds)
+        for table in predicates:
+            merge_duplicates(self._runner, table)
+        # What was contributed under the old names is collected anew.
+        for numbered in {id(one.rule): one for one, _, _ in self._rules.repeated}.values():
+            for kept in list_kept_tables(numbered.number, numbered.plan):
+                self._runner.run(f"DROP TABLE IF EXISTS {kept}")
+        self._mark_all_changed()
+        return True
+
+    def _invent_nulls(self) -> bool:
+        """Apply the first existential rule that has something to do; whether there is one."""
+        for invention in self._rules.inventions:
+            self._carry_out(invention.numbered, invention.preparation)
+            wanted = self._runner.count(f"SELECT count(*) FROM {invention.table}")
+            if not wanted:
+                continue
+            self._start_round()
+            bound = self._fixpoint.bounds.most_nulls
+            if self._fixpoint.invented + wanted * invention.nulls > bound:
+                raise self._stop(f"at {bound:,} invented nulls", "most_nulls")
+            tasks = invention.write_tasks(self._fixpoint.invented)
+            self._fixpoint.invented += wanted * invention.nulls
+            self._carry_out(invention.numbered, tasks)
+            self._publish_candidates()
+            return True
+        return False
+
+    def _stop(self, where: str, setting: str) -> BoundReached:
+        counts = {
+            name: self._runner.count(f"SELECT count(*) FROM {self._tables.tables[name].facts}")
+            for name in self._stratum.predicates
+        }
+        derived = ", ".join(f'{count:,} of "{name}"' for name, count in counts.items())
+        return BoundReached(
+            f"{self._fixpoint.checked.subject}: stopped {where}; derived by then: {derived}. Look "
+            f"for a rule that leads to itself with a new value each time, or raise {setting}."
+        )
