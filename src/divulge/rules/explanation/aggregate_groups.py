@@ -49,7 +49,7 @@ def choose_group(
     numbered: NumberedRule,
     bindings: Sequence[Mapping[str, Any]],
     values: Sequence[Any],
-) -> AggregateGroup:
+) -> AggregateGroup | None:
     """Of the groups of a rule that fit the head, the first whose aggregates give these values."""
     plan = numbered.plan
     parts: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
@@ -62,7 +62,7 @@ def choose_group(
             if all(map(_is_same, head, values)):
                 shared = {name: value for name, value in extended.items() if isinstance(name, str)}
                 return AggregateGroup(shared, group.contributions, group.values)
-    return groups[0]
+    return None
 
 
 def _make_group(plan: BodyPlan, bindings: Sequence[Mapping[str, Any]]) -> AggregateGroup:

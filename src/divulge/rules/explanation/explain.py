@@ -137,19 +137,23 @@ class _Explainer:
         self, key: FactKey, numbered: NumberedRule, origin: FactRow
     ) -> ExplainedFact:
         rule, plan = numbered.rule, numbered.plan
-        limit = None if plan.aggregates else 1
-        bindings = self._facts.find_bindings(
-            numbered.number, key[1], before=origin, limit=limit
-        ) or self._facts.find_bindings(numbered.number, key[1], limit=limit)
-        binding: Mapping[str, Any] = bindings[0] if bindings else {}
+        binding: Mapping[str, Any] = {}
         aggregates: tuple[ExplainedAggregate, ...] = ()
         reasons: tuple[Reason, ...] = ()
-        if plan.aggregates and bindings:
-            group = choose_group(self._facts, numbered, bindings, key[1])
-            binding = group.shared
-            aggregates = tuple(self._explain_aggregates(group, numbered, origin))
-        elif bindings:
-            reasons = tuple(self._list_reasons(numbered, binding, origin))
+        # Where only latest values are kept, what the fact once followed from may be gone: then it
+        # is bound by all facts that there are.
+        for before in (origin, None):
+            limit = None if plan.aggregates else 1
+            found = self._facts.find_bindings(numbered.number, key[1], before=before, limit=limit)
+            if found and not plan.aggregates:
+                binding = found[0]
+                reasons = tuple(self._list_reasons(numbered, binding, origin))
+                break
+            group = choose_group(self._facts, numbered, found, key[1]) if found else None
+            if group is not None:
+                binding = group.shared
+                aggregates = tuple(self._explain_aggregates(group, numbered, origin))
+                break
         return ExplainedFact(
             key=key,
             source="rule",
