@@ -238,7 +238,8 @@ def _build_space(
     """The lattice with the limits that classes tell; None where there is nothing to choose."""
     names = list(dict.fromkeys(name for goal in goals for name in goal.among))
     is_recoded = [
-        name not in plan.never and dataset.dictionary[name].hierarchy is not None for name in names
+        name not in plan.never_recoded and dataset.dictionary[name].hierarchy is not None
+        for name in names
     ]
     if plan.local or "recode" not in plan.methods or not any(is_recoded):
         return None
@@ -252,7 +253,7 @@ def _build_space(
         return None
     try:
         lattice = build_lattice(
-            dataset, names, fixed=sorted(plan.never), apart=told, importance=plan.importance
+            dataset, names, fixed=sorted(plan.never_recoded), apart=told, importance=plan.importance
         )
     except InvalidInput:  # climbing says which values a hierarchy lacks
         return None

@@ -16,12 +16,15 @@ from divulge.rules.engine.evaluation import evaluate
 from divulge.rules.engine.facts import FactRow, Facts
 from divulge.rules.engine.fixpoint import BoundReached
 from divulge.rules.engine.stored_values import LabelledNull
+from divulge.rules.explanation.explain import explain
+from divulge.rules.explanation.explanation import Explanation
 from divulge.rules.language.program import Program
 from divulge.rules.plugin_atoms import RulePlugin, plugin
 
 __all__ = [
     "BoundReached",
     "CheckedProgram",
+    "Explanation",
     "FactRow",
     "Facts",
     "LabelledNull",
@@ -29,5 +32,6 @@ __all__ = [
     "RulePlugin",
     "check_program",
     "evaluate",
+    "explain",
     "plugin",
 ]

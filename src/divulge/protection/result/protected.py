@@ -18,6 +18,7 @@ from divulge.data.column_fate import Unlisted
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import find_remaining_levels
+from divulge.protection.directives.settlement import DirectiveFailure
 from divulge.protection.limits.per_record import is_count_limit
 from divulge.protection.result.cell_utility import measure_cells
 from divulge.protection.result.charts import draw_unique_counts
@@ -93,6 +94,8 @@ class Protected:
     """How many decoys were asked for, for each cell that had to be suppressed."""
     needed: Protected | None = None
     """The same protection without decoys."""
+    unobeyed: tuple[DirectiveFailure, ...] = ()
+    """What of the directives was out of reach, and why."""
     undone: int = 0
     """How many decisions were undone: then nothing is claimed of the limits."""
 
@@ -311,6 +314,7 @@ class Protected:
             sentences.append(_build_sentence("undone", values))
         elif self.suppressed_cells or not self.notes:
             sentences.append(_build_sentence("cells", values))
+        sentences += [failure.sentence for failure in self.unobeyed]
         if self.flatters:
             sentences.append(_build_sentence("flatters", values))
         if self.determined or self.dropped:
@@ -431,6 +435,7 @@ class Protected:
             "proof": None if self.proof is None else self.proof.to_dict(),
             "recoding": None if self.recoding is None else self.recoding.to_dict(),
             "decisions": len(self.decisions),
+            "unobeyed": [failure.to_dict() for failure in self.unobeyed],
             "alone": self.alone(),
             "short": self.short,
             "determined": {name: list(columns) for name, columns in self.determined.items()},

@@ -10,11 +10,17 @@ import numpy.typing as npt
 from divulge import work
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.suppression.match_index import MatchIndex
-from divulge.work.arrays import Floats, Ints
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 def hide_record_by_record(
-    codes: npt.NDArray[np.int32], k: int, allowed: Sequence[int], costs: Floats, order: Ints
+    codes: npt.NDArray[np.int32],
+    k: int,
+    allowed: Sequence[int],
+    costs: Floats,
+    order: Ints,
+    *,
+    kept: Bools | None = None,
 ) -> tuple[npt.NDArray[np.int32], Ints]:
     """Each record in turn hides what gives it most company for its cost, until it has enough.
 
@@ -27,6 +33,7 @@ def hide_record_by_record(
         allowed: the attributes that may be hidden.
         costs: of one cell of each attribute.
         order: the records that too few fit, in the order in which they are changed.
+        kept: cells of records that must not be hidden, if there are any.
 
     >>> rows = np.array([[0, 0], [0, 1], [0, 1]], np.int32)
     >>> hide_record_by_record(rows, 2, [0, 1], np.ones(2), np.array([0]))[0].tolist()
@@ -38,8 +45,9 @@ def hide_record_by_record(
     with work.step("Protecting record by record", order.size) as step:
         for record in order.tolist():
             row = int(index.pattern[record])
+            free = [a for a in allowed if kept is None or not kept[record, a]]
             while index.count_fitting(row) < k:
-                best = _choose_attribute(index, row, allowed, costs)
+                best = _choose_attribute(index, row, free, costs)
                 if best is None:
                     stuck.append((record, row))
                     break

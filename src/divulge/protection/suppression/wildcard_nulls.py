@@ -50,6 +50,8 @@ class Board:
     """The record that a wildcard is."""
     home_pattern: dict[int, int] = field(default_factory=dict)
     """The pattern that a wildcard was."""
+    kept: Bools | None = None
+    """Of each pattern, the attributes that its records must go on to show; None if none are."""
 
     @classmethod
     def from_codes(
@@ -58,10 +60,16 @@ class Board:
         frequency: Ints,
         known: bool,
         preference: Floats,
+        kept: Bools | None = None,
     ) -> Board:
-        """From a row of codes a record (HIDDEN where missing) and how many fit each record."""
+        """From a row of codes a record (HIDDEN where missing) and how many fit each record.
+
+        Records that must go on to show other attributes (`kept`) are of different patterns.
+        """
         rows, width = codes.shape
         columns = [codes[:, a].astype(np.int64) + 1 for a in range(width)]
+        if kept is not None:
+            columns += [kept[:, a].astype(np.int64) for a in range(width)]
         pattern = assign_classes(columns, [int(c.max(initial=0)) + 1 for c in columns], rows)
         total = int(pattern.max(initial=-1)) + 1
         order = np.lexsort((preference, pattern))
@@ -86,7 +94,16 @@ class Board:
             members=members,
             used_members=used_members,
             pattern=pattern,
+            kept=None if kept is None else kept[first],
         )
+
+    def may_hide(self, rows: Ints, attributes: Sequence[int]) -> Bools:
+        """Which rows may hide some attributes, whatever they hide already."""
+        if self.kept is None:
+            return np.ones(rows.size, np.bool_)
+        homes = [self.home_pattern.get(row, row) for row in rows.tolist()]
+        is_kept: Bools = np.max(self.kept[homes][:, list(attributes)], axis=1)
+        return ~is_kept
 
     def find_at_risk(self, k: int) -> Bools:
         """The rows in use that too few records fit; under `known`, the original ones."""
@@ -313,6 +330,7 @@ def _cure_group(board: Board, k: int, table: Neighbourhoods, group: int) -> None
         if not np.any(lacks):
             return
         free = patterns[board.count[patterns] > 0]
+        free = free[board.may_hide(free, table.mask)]
         if board.known:
             # The wildcard is no company for itself: one who has enough comes first.
             useful = free[board.matches[free] >= k]
@@ -342,7 +360,8 @@ def _hide_own_cells(board: Board, k: int, masks: Sequence[tuple[int, ...]]) -> b
     changed = False
     for row in np.flatnonzero(board.find_at_risk(k)).tolist():
         while board.count[row] > 0 and board.matches[row] < k:
-            mask = next((mask for mask in masks if _is_cured_by(board, k, row, mask)), None)
+            allowed = (mask for mask in masks if board.may_hide(np.array([row]), mask)[0])
+            mask = next((mask for mask in allowed if _is_cured_by(board, k, row, mask)), None)
             if mask is None:
                 break
             board.hide_cells(row, mask)
@@ -360,6 +379,8 @@ def _hide_others_cells(board: Board, k: int, mask: tuple[int, ...]) -> bool:
             fits = alike | (board.codes[: board.size] == HIDDEN)
             able = np.all(fits[:, visible], axis=1) & ~np.all(fits, axis=1)
             able &= board.count[: board.size] > 0
+            if board.kept is not None:
+                able &= board.may_hide(np.arange(board.size), mask)
             if not np.any(able):
                 break
             board.hide_cells(int(np.flatnonzero(able)[0]), mask)

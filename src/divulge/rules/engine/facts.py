@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from divulge.engines.duck import DuckSession
-from divulge.rules.checks.program_check import CheckedProgram
+from divulge.rules.checks.program_check import CheckedProgram, NumberedEquality, NumberedRule
 from divulge.rules.checks.value_types import ValueType
+from divulge.rules.engine.body_query import BodyQuery
 from divulge.rules.engine.equalities import Conflict
 from divulge.rules.engine.fixpoint import Fixpoint
 from divulge.rules.engine.given_facts import NO_RULE
 from divulge.rules.engine.predicate_tables import PredicateTable
+from divulge.rules.engine.rule_queries import build_body
 from divulge.rules.engine.sql_values import NULL_MARK, Typed, convert, fill, write_sql
 from divulge.rules.engine.stored_values import read_rows, write_value
 from divulge.rules.engine.task_runner import TaskRunner
+from divulge.rules.language.syntax import Atom, list_aggregates, list_variables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,6 +65,10 @@ class Facts(Mapping[str, "pa.Table"]):
         self._runner = runner
         self._context = fixpoint.context
         self._names = names
+        self._rules: dict[int, NumberedRule | NumberedEquality] = {
+            numbered.number: numbered for numbered in checked.rules
+        }
+        self._rules |= {numbered.number: numbered for numbered in checked.equalities}
         self._close = weakref.finalize(self, session.__exit__, None, None, None)
 
     def __getitem__(self, predicate: str) -> pa.Table:
@@ -158,6 +165,130 @@ class Facts(Mapping[str, "pa.Table"]):
             for values, rule, number in zip(rows, rules, rounds, strict=True)
         ]
 
+    def find_bindings(
+        self,
+        rule: int,
+        values: tuple[Any, ...] | None = None,
+        *,
+        before: FactRow | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """The bindings of a rule's body under which it gives a fact, each variable with its value.
+
+        Of a rule with aggregates these are the bindings that contribute.
+
+        Args:
+            rule: the number of the rule's statement.
+            values: the arguments of the head; all bindings if not given.
+            before: only from facts that were there before this one, so that explanations end; facts
+                that keep only their latest value are taken as they are.
+            limit: at most so many.
+        """
+        numbered = self._rules[rule]
+        body = self._build_body(numbered, before)
+        if values is not None and isinstance(numbered, NumberedRule):
+            try:
+                self._lay_head(body, numbered, values)
+            except (TypeError, ValueError, ArithmeticError):
+                return []
+        bindings = body.translator.bindings
+        names = [name for name in numbered.plan.variables if name in bindings]
+        columns = [bindings[name].sql.copy().as_(f"v{place}") for place, name in enumerate(names)]
+        self._runner.carry_out(body.tasks, numbered.rule, lambda *_: None)
+        query = write_sql(body.select(*columns, distinct=True))
+        ordered = f"{query} ORDER BY ALL" + (f" LIMIT {limit}" if limit is not None else "")
+        found = self._runner.table(ordered, numbered.rule)
+        if not names:
+            return [{}] if found.num_rows else []
+        kinds = [bindings[name].type for name in names]
+        return [dict(zip(names, row, strict=True)) for row in read_rows(found, kinds)]
+
+    def find_facts(
+        self,
+        predicate: str,
+        pattern: Sequence[Any],
+        *,
+        before: FactRow | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """The facts that fit a pattern, in which None stands for any value.
+
+        Args:
+            predicate: whose facts.
+            pattern: a value or None for each argument.
+            before: only facts that were there before this one, as for bindings.
+            limit: at most so many.
+        """
+        table = self._tables.get(predicate)
+        if table is None or len(pattern) != len(table.kinds):
+            return []
+        try:
+            conditions = [
+                fill("A = B", A=exp.column(f"a{place}"), B=write_value(value, kind))
+                for place, (value, kind) in enumerate(zip(pattern, table.kinds, strict=True))
+                if value is not None
+            ]
+        except (TypeError, ValueError, ArithmeticError):
+            return []
+        if before is not None and not self._is_moving(predicate):
+            conditions.append(_select_earlier(before))
+        query = self._select_facts(table).where(*conditions)
+        bound = f" LIMIT {limit}" if limit is not None else ""
+        if not table.kinds:
+            return [()] * min(
+                1, self._runner.count(f"SELECT count(*) FROM ({write_sql(query)}) AS w")
+            )
+        found = self._runner.table(f"{write_sql(query)} ORDER BY ALL{bound}")
+        return read_rows(found, table.kinds)
+
+    def count_matching_steps(self, rule: int, values: tuple[Any, ...]) -> int:
+        """How many steps of a rule's plan have a match for a fact; -1 if its head has none."""
+        numbered = self._rules[rule]
+        steps = numbered.plan.steps
+        for count in range(len(steps) + 1):
+            part = replace(numbered.plan, steps=steps[:count])
+            body = self._build_body(replace(numbered, plan=part), None)
+            try:
+                if isinstance(numbered, NumberedRule):
+                    self._lay_head(body, numbered, values)
+            except (TypeError, ValueError, ArithmeticError):
+                return -1
+            self._runner.carry_out(body.tasks, numbered.rule, lambda *_: None)
+            query = write_sql(body.select(exp.Literal.number(1).as_("one")).limit(1))
+            if not self._runner.table(query, numbered.rule).num_rows:
+                return count - 1
+        return len(steps)
+
+    def _is_moving(self, predicate: str) -> bool:
+        """Whether facts of a predicate keep only their latest value."""
+        return any(name == predicate for moving in self.checked.moving for name, _ in moving)
+
+    def _build_body(
+        self, numbered: NumberedRule | NumberedEquality, before: FactRow | None
+    ) -> BodyQuery:
+        def read_atom(number: int, atom: Atom) -> str:
+            table = self._context.read_full(number, atom)
+            is_late = atom.is_plugin or atom.is_negated or self._is_moving(atom.predicate)
+            if before is None or is_late:
+                return table
+            earlier = exp.select("*").from_(table).where(_select_earlier(before))
+            self._runner.run(f"CREATE OR REPLACE TEMP VIEW {table}_earlier AS {write_sql(earlier)}")
+            return f"{table}_earlier"
+
+        return build_body(numbered.plan, self._context, read_atom, f"e{numbered.number}")
+
+    def _lay_head(self, body: BodyQuery, numbered: NumberedRule, values: tuple[Any, ...]) -> None:
+        """Ask for the bindings whose head has these values, as far as the body decides it."""
+        table = self._tables[numbered.rule.head.predicate]
+        bound = body.translator.bindings
+        for argument, value, kind in zip(
+            numbered.rule.head.arguments, values, table.kinds, strict=True
+        ):
+            if list_aggregates(argument) or not set(list_variables(argument)) <= set(bound):
+                continue
+            mine = body.translate(argument, kind).sql
+            body.conditions.append(fill("A = B", A=mine, B=write_value(value, kind)))
+
     def _find_table(self, predicate: str) -> tuple[str, Sequence[ValueType], list[exp.Expr]]:
         """The table of a predicate or plug-in, its kinds, and where its rows come from."""
         if predicate.startswith("#"):
@@ -172,6 +303,11 @@ class Facts(Mapping[str, "pa.Table"]):
 
     def _select_facts(self, table: PredicateTable) -> exp.Select:
         return exp.select(*table.columns).distinct().from_(table.facts)
+
+
+def _select_earlier(before: FactRow) -> exp.Expr:
+    """The condition that a row was there before a fact."""
+    return fill("O < R", O=exp.column("o"), R=exp.Literal.number(before.round))
 
 
 def _try_write(value: Any, kind: ValueType) -> exp.Expr | None:

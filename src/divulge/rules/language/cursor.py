@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 
 from divulge.rules.language.syntax import AGGREGATES, COMPARISONS, Place
 from divulge.rules.language.tokens import (
@@ -146,11 +147,26 @@ class TokenCursor:
         return SyntaxMistake(f"{shown} does not fit here. {reason}", offset)
 
     def is_in_rule(self) -> bool:
-        """Whether the statement has a body; the words of facts are data, which no message shows."""
+        """Whether the statement surely is a rule; the words of facts are data, never shown.
+
+        A text beside a word tells of a lost quotation mark: what was data looks like words then.
+        """
         kinds, last = self.stream.kinds, self.first
-        while kinds[last] not in (".", ":-", END):
+        while kinds[last] not in (".", END):
             last += 1
-        return kinds[last] == ":-"
+        between = kinds[self.first : last]
+        words = (NAME, VARIABLE, NUMBER, ILLEGAL)
+        is_torn = any(
+            (one == TEXT and other in words) or (one in words and other == TEXT)
+            for one, other in pairwise(between)
+        )
+        return ":-" in between and not is_torn and not self._has_open_text(self.first, last)
+
+    def _has_open_text(self, first: int, last: int) -> bool:
+        return any(
+            self.stream.kinds[number] == ILLEGAL and self.stream.words[number].startswith('"')
+            for number in range(first, last)
+        )
 
     def _show_word(self) -> str:
         return f' "{self.word}"' if self.kind in (NAME, VARIABLE) and self.is_in_rule() else ""
