@@ -466,7 +466,8 @@ def derive_plainly(program: Program, data: Mapping[str, Iterable[Any]] | None = 
             before = {name: set(database[name]) for name in stratum.predicates}
             for rule in stratum.rules:
                 database[rule.head.predicate] |= apply_rule(rule, database)
-                keep_latest(rule, stratum, database)
+                for moving in stratum.rules:
+                    keep_latest(moving, stratum, database)
             if all(database[name] == before[name] for name in stratum.predicates):
                 break
     return database

@@ -47,6 +47,12 @@ def test_none_is_no_answer_and_without_outputs_a_plugin_says_yes_or_no() -> None
         assert facts.rows("n") == [(1, "x", 0.5)]
 
 
+def test_a_plugin_may_have_no_answer_at_all() -> None:
+    program = Program.parse("p(1). n(X, Y) :- p(X), #ask(X, Y).")
+    with evaluate(program, plugins=offer(lambda _: [None], ["integer"], ["text"])) as facts:
+        assert facts.rows("n") == []
+
+
 def test_a_plugin_may_be_asked_inside_recursion() -> None:
     program = Program.parse("p(1). p(Y) :- p(X), #ask(X, Y), Y < 6.")
     step = offer(

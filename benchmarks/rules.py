@@ -1,0 +1,133 @@
+"""Rules: company control beside clingo, and k-anonymity by rules beside our kernel, in one run.
+
+    python benchmarks/rules.py [firms] [holdings] [records]
+
+Both find as many pairs of firms, and the same smallest class. clingo gets whole millionths. What is
+measured is the evaluation in a process that has imported everything and evaluated a small program.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import defaultdict
+from typing import Any
+
+from measure import cost
+
+import divulge as dv
+
+FIRMS, HOLDINGS, RECORDS = 200_000, 600_000, 1_000_000
+K = 3
+CONTROL = """
+rel(X, X) :- own(X, _, _).
+rel(X, Y) :- rel(X, Z), own(Z, Y, W), msum(W, <Z>) > 0.5.
+"""
+K_ANONYMITY = """
+group(mcount(<I>), *S) :- tuple(I, S).
+risk(I, R) :- tuple(I, S), group(N, *S), R = case N < 3 then 1 else 0.
+"""
+QUESTIONS = 100
+
+
+def main() -> None:
+    sizes = [int(given) for given in sys.argv[1:]]
+    firms, holdings, records = (*sizes, *(FIRMS, HOLDINGS, RECORDS)[len(sizes) :])
+    print(f"company control, {holdings:,} holdings, {firms:,} firms")
+    ours = cost(control_by_rules, firms, holdings).answer
+    peer = cost(control_by_clingo, firms, holdings).answer
+    assert ours["pairs"] == peer["pairs"]
+    print(f"  rules    {ours['cpu']:8.2f} CPU-s ({ours['pairs']:,} pairs)")
+    print(f"  clingo   {peer['cpu']:8.2f} CPU-s")
+    print(f"  ratio    {peer['cpu'] / ours['cpu']:8.1f}")
+    print(f"  one fact and its holdings {1000 * ours['question']:6.1f} ms")
+    print(f"k-anonymity, {records:,} records of four attributes, k = {K}")
+    ours = cost(k_anonymity_by_rules, records).answer
+    kernel = cost(k_anonymity_by_kernel, records).answer
+    assert ours["smallest"] == kernel["smallest"]
+    print(f"  rules    {ours['cpu']:8.2f} CPU-s ({ours['risky']:,} records below k)")
+    print(f"  kernel   {kernel['cpu']:8.2f} CPU-s")
+    print(f"  ratio    {ours['cpu'] / kernel['cpu']:8.1f}")
+
+
+def control_by_rules(firms: int, holdings: int) -> dict[str, Any]:
+    program = dv.rules.Program.parse(CONTROL)
+    dv.rules.evaluate(program, {"own": [("a", "b", 0.6)]}).close()
+    data = dv.datasets.ownership(firms, holdings).to_arrow()
+    start = time.process_time()
+    with dv.rules.evaluate(program, {"own": data}) as facts:
+        spent = time.process_time() - start
+        pairs = facts.rows("rel")
+        start = time.process_time()
+        for pair in pairs[:: max(1, len(pairs) // QUESTIONS)]:
+            facts.find_rows("rel", {0: [pair[0]], 1: [pair[1]]})
+            facts.find_rows("own", {1: [pair[1]]})
+        asked = len(pairs[:: max(1, len(pairs) // QUESTIONS)])
+    question = (time.process_time() - start) / asked
+    return {"cpu": spent, "pairs": len(pairs), "question": question}
+
+
+def control_by_clingo(firms: int, holdings: int) -> dict[str, Any]:
+    import clingo
+
+    shares: dict[tuple[str, str], int] = defaultdict(int)
+    for row in zip(
+        *dv.datasets.ownership(firms, holdings).to_arrow().to_pydict().values(), strict=True
+    ):
+        owner, company, share = row[:3]
+        shares[str(owner), str(company)] = max(shares[str(owner), str(company)], int(share * 10**6))
+    facts = "".join(f"own({owner},{firm},{share}).\n" for (owner, firm), share in shares.items())
+    rules = """
+    rel(X, X) :- own(X, _, _).
+    rel(X, Y) :- rel(X, Z), own(Z, Y, _), #sum { W, V : rel(X, V), own(V, Y, W) } > 500000.
+    #show rel/2.
+    """
+    start = time.process_time()
+    control = clingo.Control(["--warn=none"])
+    control.add("base", [], facts + rules)
+    control.ground([("base", [])])
+    with control.solve(yield_=True) as handle:
+        pairs = len(next(iter(handle)).symbols(shown=True))
+    return {"cpu": time.process_time() - start, "pairs": pairs}
+
+
+def make_records(records: int) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    random = np.random.default_rng(2020)
+    columns = {
+        f"q{place}": pa.array((random.pareto(1.5, records) * 4).astype(int) % values).cast("string")
+        for place, values in enumerate((60, 40, 20, 8))
+    }
+    return pa.table({"id": np.arange(records), **columns})
+
+
+def k_anonymity_by_rules(records: int) -> dict[str, Any]:
+    import pyarrow as pa
+
+    program = dv.rules.Program.parse(K_ANONYMITY)
+    table = make_records(records)
+    with dv.engines.DuckSession(records=table) as duck:
+        pairs = ", ".join(f"{{'f0': 'q{place}', 'f1': q{place}}}" for place in range(4))
+        data: pa.Table = duck.table(f"SELECT id, [{pairs}] AS s FROM records")
+    dv.rules.evaluate(program, {"tuple": data.slice(0, 10)}).close()
+    start = time.process_time()
+    with dv.rules.evaluate(program, {"tuple": data}) as facts:
+        spent = time.process_time() - start
+        risky = len(facts.find_rows("risk", {1: [1]}))
+        smallest = min(facts["group"].column(0).to_pylist())
+    return {"cpu": spent, "risky": risky, "smallest": smallest}
+
+
+def k_anonymity_by_kernel(records: int) -> dict[str, Any]:
+    names = [f"q{place}" for place in range(4)]
+    data = dv.Dataset.from_arrow(make_records(records), roles={"quasi_identifier": names})
+    dv.records.k_anonymity(data.select(names[:1]))
+    start = time.process_time()
+    smallest = dv.records.k_anonymity(data)
+    return {"cpu": time.process_time() - start, "smallest": smallest}
+
+
+if __name__ == "__main__":
+    main()
