@@ -138,6 +138,18 @@ MOST_MASKS = 4096
 """Sets of attributes that a record may hide and that are looked at together; larger sets are left
 out beyond it, but for all attributes. Chosen by hand; no benchmark isolates it."""
 
+LEAST_INDEXED_ROWS = 64
+"""Rows that hide the same from which on they are looked up in tables and not compared one by one.
+Tables take memory and must be kept; `benchmarks/protection.py` shows the seconds of the cycle."""
+
+SCANS_BEFORE_INDEX = 20
+"""Times that all rows are compared with rows that hide the same before tables are made for these,
+which takes about as long as so many comparisons. From the same benchmark."""
+
+MOST_INDEXED_PLACES = 50_000_000
+"""Places in all such tables, eight bytes each; beyond, rows are compared one by one. Chosen by
+hand."""
+
 WILDCARD_ROOM = 4096
 """Records with hidden values for which there is room at first; more is made as it is needed. Chosen
 by hand; no benchmark isolates it."""

@@ -149,3 +149,18 @@ def test_cautious_people_believe_what_many_cells_bear_out() -> None:
     # Of a column that is hidden as a whole nothing can be learned, so only the bold fill it.
     whole = protection.refill(hide_cells(people, {"town": np.arange(ROWS)}), people)
     assert [part.to_arrow()["town"].null_count for part in whole.refilled_partly] == [ROWS]
+
+
+def test_an_attribute_that_few_records_show_to_be_told_is_spared_once_it_is_hidden() -> None:
+    # 24 records are too few to learn from that a year of birth tells the age: it is hidden for all,
+    # which the truth then shows to be useless.
+    age = np.repeat(np.arange(30, 36), 4)
+    table = pa.table({"age": age, "born": 2020 - age, "sex": ["f", "m", "m", "f"] * 6})
+    people = dv.Dataset.from_arrow(table, roles={"quasi_identifier": ["age", "sex"]})
+    limits = [dv.Limit("k_anonymity", at_least=3)]
+    alone = protection.protect(people, limits, ["suppress"], published=["age", "sex"])
+    assert alone.dataset.to_arrow()["age"].null_count > 6
+    beside = protection.protect(people, limits, ["suppress"], published=["age", "born", "sex"])
+    assert beside.determined == {"age": ("born",)}
+    assert beside.dataset.to_arrow()["age"].null_count == 0
+    assert beside.removed == 0

@@ -24,6 +24,7 @@ from divulge.protection.result.cell_utility import measure_cells
 from divulge.protection.result.charts import draw_unique_counts
 from divulge.protection.result.published_columns import publish_dataset
 from divulge.protection.result.recipe import Recipe, build_recipe
+from divulge.protection.result.recoding_summary import RecodingSummary, build_summary
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.result.utility import Utility, measure_utility
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS, Frequencies, Nulls
@@ -198,6 +199,22 @@ class Protected:
             column = self.needed.dataset.columns[name]
             marked[name] = np.asarray(column.codes == column.missing_code, np.bool_)
         return self.method.count_cells(marked)
+
+    @property
+    def recoding(self) -> RecodingSummary | None:
+        """How coarse each attribute is now, why it is no finer, and what that loses.
+
+        None if nothing was made coarser.
+
+        >>> import divulge as dv
+        >>> companies = dv.datasets.local_suppression_example()
+        >>> area = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
+        >>> limit = dv.Limit("k_anonymity", at_least=2)
+        >>> p = dv.protection.recode(companies, [limit], 0.2, is_a={"Area": area})
+        >>> p.recoding.rows()[1][:4]
+        ('Area', '1 of 1', '7', '0.3571')
+        """
+        return build_summary(self)
 
     @property
     def recipe(self) -> Recipe:
@@ -416,6 +433,7 @@ class Protected:
             "levels": dict(self.levels),
             "proved": self.proved,
             "proof": None if self.proof is None else self.proof.to_dict(),
+            "recoding": None if self.recoding is None else self.recoding.to_dict(),
             "decisions": len(self.decisions),
             "unobeyed": [failure.to_dict() for failure in self.unobeyed],
             "alone": self.alone(),

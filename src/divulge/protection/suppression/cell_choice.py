@@ -28,10 +28,10 @@ from divulge.protection.suppression.lower_bound import (
     bound_suppression_cost,
 )
 from divulge.protection.suppression.partition import improve_classes
+from divulge.protection.suppression.record_cycle import hide_record_by_record
 from divulge.protection.suppression.request import SuppressionRequest
 from divulge.protection.suppression.wildcard_nulls import (
     Board,
-    hide_record_by_record,
     list_masks,
     spread_wildcards,
 )
@@ -208,13 +208,12 @@ def _hide_as_wildcards(
     preference: Floats,
     kept: Bools | None,
 ) -> tuple[npt.NDArray[np.int32], Ints]:
+    if request.search == "cycle":
+        order = _order_records(frequency, preference, request)
+        return hide_record_by_record(part, request.k, allowed, costs, order, kept=kept)
     known = request.nulls == "known"
     board = Board.from_codes(part, frequency, known, preference, kept)
-    if allowed and request.search == "cycle":
-        hide_record_by_record(
-            board, request.k, allowed, costs, _order_records(frequency, preference, request)
-        )
-    elif allowed:
+    if allowed:
         for limit in range(most, len(allowed) + 1):
             if not np.any(spread_wildcards(board, request.k, list_masks(allowed, limit), costs)):
                 break

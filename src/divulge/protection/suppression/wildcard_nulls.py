@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -138,14 +138,6 @@ class Board:
             )
         return new
 
-    def hide_record(self, record: int, row: int, attributes: Sequence[int]) -> int:
-        """The same for a record that is named."""
-        if row < self.patterns:
-            members, place = self.members[row], int(self.used_members[row])
-            where = place + int(np.flatnonzero(members[place:] == record)[0])
-            members[place], members[where] = members[where], members[place]
-        return self.hide_cells(row, attributes)
-
     def reveal_unneeded(self, k: int, costs: Floats) -> None:
         """Show again every hidden cell that nobody needs, the dearest first."""
         for row in sorted(self.record_of, reverse=True):
@@ -220,9 +212,7 @@ def group_neighbourhoods(
     group = np.full(board.patterns, -1, np.int64)
     group[whole] = group_of_pattern
     order = whole[np.argsort(group_of_pattern, kind="stable")]
-    starts = np.searchsorted(
-        group_of_pattern[np.argsort(group_of_pattern, kind="stable")], np.arange(total + 1)
-    )
+    starts = np.append(0, np.cumsum(np.bincount(group_of_pattern, minlength=total)))
     return Neighbourhoods(
         mask=mask,
         cost=float(costs[list(mask)].sum()),
@@ -283,7 +273,8 @@ def _cure_neighbourhoods(
             continue
         worths = _estimate_worths(board, k, table, risky)
         place = len(tables)
-        heap += [(-float(worths[g]), place, g) for g in np.flatnonzero(worths > 0).tolist()]
+        groups = np.flatnonzero(worths > 0)
+        heap += zip((-worths[groups]).tolist(), repeat(place), groups.tolist(), strict=False)
         tables.append(table)
     heapq.heapify(heap)
     while heap:
@@ -296,6 +287,8 @@ def _cure_neighbourhoods(
             heapq.heappush(heap, (-worth, place, group))
             continue
         _cure_group(board, k, table, group)
+        if not np.any(board.find_at_risk(k)):
+            return
         work.check()
 
 
@@ -305,8 +298,11 @@ def _estimate_worths(board: Board, k: int, table: Neighbourhoods, risky: Bools) 
     chosen = np.flatnonzero(risky & (table.group >= 0))
     group_of_pattern = table.group[chosen]
     records = np.bincount(group_of_pattern, board.count[chosen], minlength=total)
+    # Who lacks most is written last, and stays.
+    lacks = k - board.matches[chosen]
+    ascending = np.argsort(lacks, kind="stable")
     lacking = np.zeros(total)
-    np.maximum.at(lacking, group_of_pattern, k - board.matches[chosen])
+    lacking[group_of_pattern[ascending]] = lacks[ascending]
     needed = lacking if board.known else np.minimum(lacking, records)
     worth = np.zeros(total)
     fit = (records > 0) & (table.size >= k)
@@ -396,27 +392,3 @@ def _is_cured_by(board: Board, k: int, row: int, mask: tuple[int, ...]) -> bool:
     trial = board.codes[row].copy()
     trial[list(mask)] = HIDDEN
     return bool(kernels.count_matches(board.codes, board.count, board.size, trial) >= k)
-
-
-def hide_record_by_record(
-    board: Board, k: int, allowed: Sequence[int], costs: Floats, order: Ints
-) -> None:
-    """The cycle: each record in turn hides what gives it most company, until it has enough.
-
-    What others hid before it counts (Bellomarini et al., Sec. 4.4: less significant tuples first,
-    most risky attribute first).
-    """
-    is_allowed = np.zeros(board.codes.shape[1], np.bool_)
-    is_allowed[list(allowed)] = True
-    with work.step("Protecting record by record", order.size) as step:
-        for record in order.tolist():
-            row = int(board.pattern[record])
-            may_change = is_allowed if board.kept is None else is_allowed & ~board.kept[row]
-            while board.matches[row] < k:
-                best = kernels.find_best_attribute(
-                    board.codes, board.count, board.size, board.codes[row], may_change, costs
-                )
-                if best < 0:
-                    break
-                row = board.hide_record(record, row, [best])
-            step.advance()

@@ -15,6 +15,7 @@ from divulge import work
 from divulge.rules.checks.monotonicity import Directions
 from divulge.rules.checks.program_check import CheckedProgram, NumberedEquality, NumberedRule
 from divulge.rules.checks.strata import Stratum
+from divulge.rules.checks.value_types import UNKNOWN
 from divulge.rules.engine.body_query import Task
 from divulge.rules.engine.equalities import (
     Conflict,
@@ -136,7 +137,7 @@ class _StratumWork:
         rules = _StratumRules()
         for rule in self._stratum.rules:
             numbered = self._fixpoint.numbered.get(id(rule))
-            if numbered is None:  # a fact that was loaded
+            if numbered is None or self._never_fires(numbered):  # a fact that was loaded
                 continue
             if numbered.plan.existentials:
                 rules.inventions.append(
@@ -151,8 +152,15 @@ class _StratumWork:
                 rules.repeated += self._compile_repeated(numbered)
         for equality in self._stratum.equality_rules:
             found: NumberedEquality = self._fixpoint.equalities[id(equality)]
-            rules.equalities.append(compile_equality(found, self._context))
+            if not self._never_fires(found):
+                rules.equalities.append(compile_equality(found, self._context))
         return rules
+
+    def _never_fires(self, numbered: NumberedRule | NumberedEquality) -> bool:
+        """Whether a predicate of the body has no fact: then its kind is not known either."""
+        return any(
+            UNKNOWN in self._context.types[atom.predicate] for atom in numbered.plan.select_atoms()
+        )
 
     def _compile_repeated(
         self, numbered: NumberedRule
