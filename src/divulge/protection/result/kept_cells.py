@@ -27,7 +27,7 @@ def _count_changed(protected: Protected, group: CellGroup, places: Ints) -> int:
     before = protected.original.columns[str(group.attribute)]
     after = protected.dataset.columns.get(str(group.attribute))
     here = places[group.records]
-    if after is None:
+    if after is None or group.attribute in protected.dropped:
         return int(here.size)
     stays = here >= 0
     was = [before.value(int(code)) for code in before.codes[group.records[stays]]]

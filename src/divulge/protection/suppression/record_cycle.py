@@ -33,7 +33,7 @@ def hide_record_by_record(
         allowed: the attributes that may be hidden.
         costs: of one cell of each attribute.
         order: the records that too few fit, in the order in which they are changed.
-        kept: cells of records that must not be hidden, if there are any.
+        kept: which cells must not be hidden; None if all may.
 
     >>> rows = np.array([[0, 0], [0, 1], [0, 1]], np.int32)
     >>> hide_record_by_record(rows, 2, [0, 1], np.ones(2), np.array([0]))[0].tolist()
@@ -45,9 +45,9 @@ def hide_record_by_record(
     with work.step("Protecting record by record", order.size) as step:
         for record in order.tolist():
             row = int(index.pattern[record])
-            free = [a for a in allowed if kept is None or not kept[record, a]]
+            may_hide = [a for a in allowed if kept is None or not kept[record, a]]
             while index.count_fitting(row) < k:
-                best = _choose_attribute(index, row, free, costs)
+                best = _choose_attribute(index, row, may_hide, costs)
                 if best is None:
                     stuck.append((record, row))
                     break
