@@ -12,10 +12,13 @@
 """
 
 from divulge.rules.checks.program_check import CheckedProgram, check_program
+from divulge.rules.dictionary_facts import RecordKeys, list_dictionary_facts, read_record_keys
 from divulge.rules.engine.evaluation import evaluate
 from divulge.rules.engine.facts import Facts
 from divulge.rules.engine.fixpoint import BoundReached
 from divulge.rules.language.program import Program
+from divulge.rules.library.library_programs import list_library, load_library
+from divulge.rules.library.name_likeness import measure_likeness
 from divulge.rules.plugin_atoms import RulePlugin, plugin
 
 __all__ = [
@@ -23,8 +26,14 @@ __all__ = [
     "CheckedProgram",
     "Facts",
     "Program",
+    "RecordKeys",
     "RulePlugin",
     "check_program",
     "evaluate",
+    "list_dictionary_facts",
+    "list_library",
+    "load_library",
+    "measure_likeness",
     "plugin",
+    "read_record_keys",
 ]

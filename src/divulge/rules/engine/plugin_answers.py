@@ -91,7 +91,10 @@ class PluginAnswers:
             kept = [row for row in kept if outputs[0][row]]
             outputs = []
         kinds = self._types[known.name][len(known.inputs) :]
-        columns = [inputs.column(place).take(kept) for place in range(inputs.num_columns)]
+        columns = [
+            inputs.column(place).take(pa.array(kept, pa.int64()))
+            for place in range(inputs.num_columns)
+        ]
         columns = columns[: len(known.inputs)]
         try:
             for values, kind in zip(outputs, kinds, strict=True):
