@@ -562,7 +562,11 @@ NOT_TUNED = {
     "tables/table/charts.py": {"MAX_DRAWN_CELLS": "what a reader takes in at once"},
     "tables/table/crosstab_files.py": {"LONGEST_NUMBER": "a limit of the format"},
     "tables/table/units.py": {"LARGEST_SUM": "what a signed number of 64 bits holds"},
-    "work/effort.py": {"ENDLESS_SECONDS": "a sentinel", "TICKS_PER_SECOND": "a unit"},
+    "work/effort.py": {
+        "ENDLESS_SECONDS": "a sentinel",
+        "MOST_SECONDS": "a sentinel",
+        "TICKS_PER_SECOND": "a unit",
+    },
     "work/filesystem.py": {
         "PRIVATE_FILE": "permissions of a file",
         "PRIVATE_FOLDER": "permissions of a folder",

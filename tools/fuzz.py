@@ -44,6 +44,18 @@ REDUCTION_SECONDS = 4.0
 KINDS_SHOWN = 40
 
 
+def _find_place(corpus: Path, name: str, kind: str, content: bytes) -> Path:
+    """Where an input is kept: named after its kind, and beside an older one of that kind.
+
+    The older one may have been mended, and shows that it is.
+    """
+    digest = hashlib.sha256(kind.encode()).hexdigest()[:12]
+    place = corpus / f"{name}-{digest}.bin"
+    if not place.exists() or place.read_bytes() == content:
+        return place
+    return corpus / f"{name}-{digest}-{hashlib.sha256(content).hexdigest()[:6]}.bin"
+
+
 # One batch of cases, in a child process.
 
 
@@ -199,10 +211,8 @@ class Fuzzing:
         self.details[kind] = detail
         if not content:
             return
-        # Named after its kind, so that a mistake that is found every night is kept once.
-        digest = hashlib.sha256(kind.encode()).hexdigest()[:12]
         CORPUS.mkdir(exist_ok=True)
-        (CORPUS / f"{name}-{digest}.bin").write_bytes(content)
+        _find_place(CORPUS, name, kind, content).write_bytes(content)
 
     def show(self) -> bool:
         """Print the table and the failures; gives whether there were none."""

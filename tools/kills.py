@@ -91,6 +91,8 @@ class LongVerb:
     out: str
     earlier: tuple[str, ...] | None = None
     is_set: bool = True
+    needs_earlier: bool = False
+    """It takes the secret of its random choices from the earlier set; without one, runs differ."""
     reruns: int = 1
     """Every so many kills, the run is taken up and goes to its end."""
 
@@ -109,6 +111,7 @@ LONG_VERBS = (
         line=("protect", "new-protection.toml", "--out", "out", "--overwrite"),
         out="out",
         earlier=("protect", "old-protection.toml", "--out", "out"),
+        needs_earlier=True,
     ),
     LongVerb(
         name="sweep",
@@ -185,11 +188,13 @@ class Kills:
             self._to_the_end(verb.earlier)
             self.earlier = self._results()
             (folder / verb.out).rename(folder.with_name(f"{folder.name}-earlier"))
+        self._restore_earlier(is_wanted=verb.needs_earlier)
         begun = time.monotonic()
         said = self._to_the_end(verb.line)
         self.seconds = time.monotonic() - begun
         self.whole = self._results(said)
         self._remove_results()
+        self._restore_earlier(is_wanted=verb.needs_earlier)
         again = self._results(self._to_the_end(verb.line))
         self.unsteady = {name for name, was in self.whole.items() if again.get(name) != was}
         for name in sorted(self.unsteady):
@@ -199,18 +204,19 @@ class Kills:
     def run(self, kills: int) -> None:
         """Kill so many runs, and look at what each of them left."""
         for number in range(1, kills + 1):
-            if self.earlier and number % 2:
-                shutil.copytree(
-                    self.folder.with_name(f"{self.folder.name}-earlier"),
-                    self.folder / self.verb.out,
-                )
-            had = bool(self.earlier and number % 2)
+            had = bool(self.earlier) and (self.verb.needs_earlier or number % 2 == 1)
+            self._restore_earlier(is_wanted=had)
             self._kill(aimed=number % 4 == 0)
             self._look(had)
             if number % self.verb.reruns == 0:
                 self._compare(self._results(self._to_the_end(self.verb.line)), "run again")
                 self._look_for_rest()
             self._remove_results()
+
+    def _restore_earlier(self, is_wanted: bool) -> None:
+        if is_wanted:
+            earlier = self.folder.with_name(f"{self.folder.name}-earlier")
+            shutil.copytree(earlier, self.folder / self.verb.out)
 
     def _kill(self, aimed: bool) -> None:
         """At any moment; or, because writing is short, soon after it began."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.data import Dataset, Experience, categorise, tuning
+from divulge.data.dictionary import Role
 from divulge.data.proposals.known_attributes import LANGUAGES, KnownAttribute
 from divulge.data.proposals.name_similarity import measure_similarity
 
@@ -181,3 +182,41 @@ def test_the_columns_of_adult_are_categorised_sensibly() -> None:
     assert found.roles["sensitive"] == ["salary-class"]
     assert len(found.roles["quasi_identifier"]) == 8
     assert not found.conflicts
+
+
+@pytest.mark.parametrize("role", ["quasi_identifier", "weight", "non_identifying", "sensitive"])
+def test_what_a_person_decided_of_a_conflict_wins_the_next_time(role: Role, tmp_path: Path) -> None:
+    descriptions = {"Area": "Sampling weight", "SEX": ""}
+    [conflict] = categorise(descriptions, Experience.shipped()).conflicts
+    assert conflict.attribute == "Area"
+    kept = tmp_path / "experience.csv"
+    Experience.own(kept).accept({"Area": role}).save(kept)
+    found = categorise(descriptions, Experience.own(kept) + Experience.shipped())
+    assert not found.conflicts
+    assert (found.proposals["Area"].role, found.proposals["Area"].status) == (role, "settled")
+    assert found.proposals["Area"].reasons[0].endswith(f"in your own base: {role}")
+    assert found.proposals["SEX"].role == "quasi_identifier"
+
+
+def test_what_a_person_took_for_the_weight_is_not_in_conflict_with_what_resembles_one() -> None:
+    names = {"weight 1": "", "Weight": ""}
+    assert len(categorise(names, Experience.shipped()).conflicts) == 2
+    own = Experience().accept({"weight 1": "weight"})
+    found = categorise(names, own + Experience.shipped())
+    assert found.roles["weight"] == ["weight 1"]
+    assert [each.attribute for each in found.conflicts] == ["Weight"]
+
+
+def test_two_decisions_on_one_name_are_a_conflict_again() -> None:
+    own = Experience().accept({"Area": "quasi_identifier", "area": "weight"})
+    [conflict] = categorise({"AREA": ""}, own + Experience.shipped()).conflicts
+    assert set(conflict.candidates) >= {"quasi_identifier", "weight"}
+
+
+def test_a_later_decision_replaces_an_earlier_one(tmp_path: Path) -> None:
+    kept = tmp_path / "experience.csv"
+    roles: list[Role] = ["weight", "sensitive"]
+    for role in roles:
+        Experience.own(kept).accept({"Area": role}).save(kept)
+    found = categorise({"Area": "Sampling weight"}, Experience.own(kept) + Experience.shipped())
+    assert found.proposals["Area"].role == "sensitive"

@@ -91,9 +91,46 @@ def test_a_recipe_is_the_same_from_its_file_and_holds_no_record(tmp_path: Path) 
     p = again.apply(next_year)
     assert p.removed == 0
     assert p.recipe.to_dict() == {**recipe.to_dict(), "dataset": "next"}
-    assert p.explain()[-2].startswith("The levels are those of the recipe of people")
+    assert any(
+        line.startswith("The levels are those of the recipe of people") for line in p.explain()
+    )
+    assert any("every limit holds then too" in line for line in p.explain())
     with pytest.raises(DivulgeError, match="exists"):
         recipe.write(path)
+
+
+def add_year(dataset: Dataset, years: list[int | None]) -> Dataset:
+    """The same people with a column that tells the age of some."""
+    return Dataset.from_arrow(
+        dataset.to_arrow().append_column("born", pa.array(years)),
+        {**ROLES, "non_identifying": ["born"]},
+        {"town": TOWNS, "age": AGES},
+    )
+
+
+def test_a_recipe_is_refused_where_another_column_tells_what_it_makes_coarser() -> None:
+    recipe = replace(settled_recipe(), limits=(Limit("k_anonymity", at_least=20),))
+    assert recipe.levels["age"]
+    rows = [("Roma", 20 + n % 30, "xy"[n % 2]) for n in range(450)]
+    plain = recipe.apply(people(rows))
+    assert plain.removed == 0
+    with pytest.raises(InvalidInput, match="after refilling|other columns"):
+        recipe.apply(add_year(people(rows), [2020 - age for _, age, _ in rows]))
+
+
+def test_who_can_be_found_after_refilling_is_removed_by_a_recipe() -> None:
+    rows = [("Roma", 20 + n % 9, "xy"[n % 2]) for n in range(360)] + [("Roma", 29, "x")] * 12
+    recipe = replace(settled_recipe(), limits=(Limit("k_anonymity", at_least=20),))
+    assert recipe.apply(people(rows)).removed == 0
+    data = add_year(people(rows), [2020 - age for _, age, _ in rows])
+    p = recipe.apply(data, suppression_limit=0.05)
+    # By their year of birth, the twelve of 29 have nobody else to look like.
+    assert p.decisions.removed_records.tolist() == list(range(360, 372))
+    assert any("12 more records were removed" in line for line in p.explain())
+    assert all(outcome.held for outcome in p.outcomes)
+    assert protection.judge_published(p).status == "pass"
+    with pytest.raises(InvalidInput, match="12 of 372 records would have to be removed"):
+        recipe.apply(data, suppression_limit=0.01)
 
 
 def test_the_same_data_at_the_same_levels_are_the_same_release() -> None:

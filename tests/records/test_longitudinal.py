@@ -8,7 +8,7 @@ from typing import Any
 import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 import divulge as dv
 
@@ -41,6 +41,7 @@ YEARS = st.lists(
 
 @settings(deadline=None)
 @given(YEARS)
+@example([[{"id": "a", "a": None, "s": "u"}], [{"id": "a", "a": None, "s": "u"}]])  # none is shown
 def test_years_with_missing_extra_and_repeated_ids_are_a_plain_left_join(
     years: list[list[dict[str, Any]]],
 ) -> None:

@@ -112,6 +112,20 @@ def test_each_prefix_of_years_says_what_it_lacks() -> None:
     assert [each.claim for each in mapped] == ["exact"] * 3
 
 
+def test_years_that_all_show_no_value_code_none_anew() -> None:
+    def shown(name: str, ages: list[int | None]) -> dv.Dataset:
+        columns = {"id": [1, 2], "age": pa.array(ages, pa.int64())}
+        return dv.Dataset.from_arrow(pa.table(columns), name=name)
+
+    def claim(*ages: list[int | None]) -> str:
+        years = [shown(f"year {number}", each) for number, each in enumerate(ages)]
+        return dv.records.attack(years, "CRL", ["age"], on="id").claim
+
+    nothing: list[int | None] = [None, None]
+    assert claim(nothing, nothing) == "exact"
+    assert claim(nothing, [30, 31]) == "bound"
+
+
 @pytest.mark.parametrize(
     ("choices", "said"),
     [

@@ -9,6 +9,7 @@ FOUND: tuple[int, ...] = (
     *(27, 30, 38, 39, 687, 1214, 7165, 7203),
     *(20184, 20302, 20444, 20675, 20865),
     *(20390, 20510),
+    *(30482, 30837),
 )
 """Seeds that were refuted once, and are mended. In most of the first line hidden cells were read by
 relations that the attack had too few cells to believe, until the truth told it which of them hold; in
@@ -17,4 +18,5 @@ value was absent, which the protection that it revises had shown; in the last an
 judged after refilling as if they did not know their victim. In the second line a region that was
 recoded for all is told by a weight of few values on fewer records than the attack believed. In the
 third a smaller revision was compared with what it revises only for who reads the files as they are,
-and not for who knows their victim."""
+and not for who knows their victim. In the last line somebody who believed fewer relations than the
+attack, or those of one attribute only, was surer of their victim than who believed all of them."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import shutil
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+import pyarrow.csv
 import pytest
 
-from divulge import Release
+from divulge import Release, datasets
 from divulge.protection import OutOfReachError, Protected
 from divulge.work import InvalidInput
 
@@ -197,6 +200,31 @@ def test_suppressed_cells_grow_with_the_number_of_links(tmp_path: Path) -> None:
         assert isinstance(part, Protected)
         cells.append(part.suppressed_cells)
     assert 0 < cells[0] < cells[1] < cells[2]
+
+
+def test_cells_grow_from_no_link_to_400_where_many_companies_stand_alone(tmp_path: Path) -> None:
+    """Fig. 7d with its numbers of links, on companies with heavy tails."""
+    companies = datasets.inflation_and_growth(2_000, "U", heavy_tails=True)
+    table = companies.to_arrow()
+    rare = 1 / np.array(table["Weight"].to_pylist(), float)
+    random = np.random.default_rng(7)
+    ids = random.choice(table["Id"].to_pylist(), 440, replace=False, p=rare / rare.sum())
+    pairs = [pair for group in ids.reshape(40, 11).tolist() for pair in pairwise(group)]
+    path = write_release(
+        tmp_path,
+        f'{COUNTED}nulls = "maybe"\nlinks = "owners"\n[protection]\nmethods = ["suppress"]\n',
+    )
+    pyarrow.csv.write_csv(table, tmp_path / "companies.csv")
+    cells = []
+    for count in (0, 100, 200, 300, 400):
+        # A pair of somebody with themselves links nobody.
+        chosen = pairs[:count] or [(pairs[0][0], pairs[0][0])]
+        write_records(tmp_path / "owners.csv", ["owner", "owned"], [list(p) for p in chosen])
+        part = Release.load(path).protect().parts["companies"]
+        assert isinstance(part, Protected)
+        cells.append(part.suppressed_cells)
+    assert cells == sorted(cells)
+    assert cells[-1] >= 2 * cells[0] > 0
 
 
 @pytest.mark.parametrize(

@@ -41,4 +41,4 @@ def test_an_input_without_its_clock_is_still_one_that_is_read(ending: str, tmp_p
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
 def test_an_input_that_once_broke_the_law_keeps_it(path: Path, tmp_path: Path) -> None:
-    run_case(TARGETS[path.stem.rpartition("-")[0]], path.read_bytes(), tmp_path)
+    run_case(TARGETS[path.stem.partition("-")[0]], path.read_bytes(), tmp_path)

@@ -113,16 +113,27 @@ def test_a_fact_knows_its_rule_and_its_round() -> None:
     program = Program.parse(
         EDGES + "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z)."
     )
-    with evaluate(program) as facts:
-        first, second = facts.find_origin("path", (1, 2)), facts.find_origin("path", (1, 4))
-        assert first is not None
-        assert second is not None
+    with evaluate(program, {"edge": [(7, 8)]}) as facts:
+        [first], [second] = (facts.find_rows("path", {0: [1], 1: [y]}) for y in (2, 4))
         assert (first.rule, second.rule) == (4, 5)
-        assert first.round < second.round
-        assert facts.find_origin("path", (4, 1)) is None
-        assert facts.find_origin("path", ("nobody", 1)) is None
-        bindings = facts.find_bindings(5, (1, 4), before=second)
-        assert bindings == [{"X": 1, "Y": 3, "Z": 4}]
+        assert 0 < first.round < second.round
+        assert facts.find_rows("path", {0: [4]}) == facts.find_rows("path", {0: ["nobody"]}) == []
+        assert [row.values for row in facts.find_rows("path", {1: [3, 4]}, limit=2)] == [
+            (2, 3),
+            (3, 4),
+        ]
+        [given, written] = facts.find_rows("edge", {0: [7, 1]})
+        assert (given.values, given.rule, given.round) == ((1, 2), 0, 0)
+        assert (written.values, written.rule, written.round) == ((7, 8), None, 0)
+
+
+def test_a_program_that_is_stopped_hands_over_what_it_derived() -> None:
+    with pytest.raises(BoundReached) as caught:
+        derive("p(1). p(X + 1) :- p(X).", most_rounds=3)
+    facts = caught.value.facts
+    assert facts is not None
+    assert facts.rows("p") == [(1,), (2,), (3,), (4,)]
+    facts.close()
 
 
 def test_results_do_not_depend_on_the_order_of_the_data() -> None:

@@ -244,6 +244,7 @@ def test_comments_before_within_and_behind_a_statement_are_its_own() -> None:
         ("% @name x\np(a).", "stands in quotation marks"),
         ('% @name "x"\n% @name "y"\np(a).', "this is a second"),
         ('p(X) :- % @name "x"\n q(X).', "stands before the rule"),
+        ('p(a).\n% @name "x"\n', "none follows"),
         ('% @name "x"\np(X) from "f".', "reads facts from a file"),
         ('% @name "{Owners}"\np(Owner) :- q(Owner).', 'Did you mean "Owner"?'),
     ],

@@ -48,6 +48,8 @@ def test_a_part_ends_with_the_whole_and_shares_are_of_what_is_left() -> None:
     work.charge(STEP, 6)
     assert whole.spent
     assert not Effort(math.inf).spent
+    assert not Effort(1e300).spent
+    assert math.isfinite(Effort(math.inf).left), "what is counted out of it is a number"
     assert Effort(-1).spent
 
 

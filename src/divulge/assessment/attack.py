@@ -146,6 +146,13 @@ class AttackDefaults(Attack):
         """
         return ()
 
+    def known_of_single(self, settings: Any, companions: Sequence[Dataset]) -> Sequence[str]:  # noqa: ARG002
+        """What the companion datasets say is known of single records beside `known_columns`.
+
+        It too is changed to protect from the adversary.
+        """
+        return ()
+
     def undisclosed_columns(
         self,
         settings: Any,  # noqa: ARG002

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 from divulge.assessment.sentence import Sentence
 
+Origin: TypeAlias = Literal["limit", "directive"]
+"""What asks for a change: a limit that did not hold, or somebody's rule, whatever the risk."""
 Change: TypeAlias = Literal["suppressed", "recoded", "removed"]
 
 
@@ -15,8 +17,9 @@ Change: TypeAlias = Literal["suppressed", "recoded", "removed"]
 class Decision:
     """One change of one dataset.
 
-    `rule` names what fired and `binding` what it fired on, so that a reviewer can follow it; the
-    binding may hold record values, and is shown only to those who ask for it.
+    `rule` names what fired (a limit in short, or somebody's rule, as `origin` tells) and `binding`
+    what it fired on, so that a reviewer can follow it; the binding may hold record values, and is
+    shown only to those who ask for it.
 
     >>> decision = Decision(
     ...     "suppressed", dataset="companies", record=3, attribute="Sector",
@@ -36,6 +39,7 @@ class Decision:
     record: int | None = None
     attribute: str | None = None
     binding: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    origin: Origin = "limit"
 
     @property
     def sentence(self) -> Sentence:
@@ -56,6 +60,7 @@ class Decision:
             "record": self.record,
             "attribute": self.attribute,
             "rule": self.rule,
+            "origin": self.origin,
             "reason": self.reason,
             "before": self.before,
             "after": self.after,

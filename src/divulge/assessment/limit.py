@@ -344,7 +344,7 @@ class Limit:
         return "at_most" if self.at_most is not None else "at_least"
 
 
-def is_beyond_bound(value: Any, bound: float, worst: Literal["lowest", "highest"]) -> Any:
+def is_beyond_bound(value: Any, bound: Any, worst: Literal["lowest", "highest"]) -> Any:
     """Whether a figure, or each of an array of them, passes a bound by more than a hair.
 
     >>> is_beyond_bound(2.9999999999999996, 3, "lowest"), is_beyond_bound(2.9, 3, "lowest")

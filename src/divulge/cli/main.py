@@ -23,6 +23,7 @@ from divulge.cli import (
     records,
     risk,
     risk_utility,
+    rules,
     tables,
 )
 from divulge.cli.help_pages import GroupPage, set_help_pages
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.add_typer(tables.app, name="tables")
 
 app.add_typer(events.app, name="events")
+app.add_typer(rules.app, name="rules")
 
 ReleaseFile = Annotated[Path, typer.Argument(help="The release file (TOML).", show_default=False)]
 Out = Annotated[

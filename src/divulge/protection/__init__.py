@@ -3,6 +3,7 @@
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import capped, pseudonyms, without_identifiers
 from divulge.protection.cycle import protect
+from divulge.protection.directives.directives import Directives
 from divulge.protection.history.protect import ProtectedHistory, protect_history
 from divulge.protection.method.result import MethodKnowledge
 from divulge.protection.published_judgement import PublishedJudgement, judge_published
@@ -24,6 +25,7 @@ from divulge.protection.suppression.suppress import suppress
 __all__ = [
     "Audit",
     "DecisionLog",
+    "Directives",
     "MapPoint",
     "MethodKnowledge",
     "OutOfReachError",

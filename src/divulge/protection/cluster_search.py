@@ -57,6 +57,8 @@ class ClusterSearch:
     """Whether a hidden cell matches everything, so that hiding helps the record itself."""
     preference: Floats
     """Of records that would do as well, the lowest are changed first."""
+    kept: Bools | None = None
+    """Which cells must not be hidden; None if all may."""
     trials: int = field(default=0, init=False)
     _classes: tuple[Codes, Bools] | None = field(default=None, init=False)
 
@@ -210,6 +212,8 @@ class ClusterSearch:
     ) -> Iterator[tuple[ClusterMove, int]]:
         """Moves that hide a set of attributes of a record, and how many look like it then."""
         fresh = [a for a in mask if rows[record, a] != HIDDEN]
+        if self._find_kept(mask)[record]:
+            return
         price = float(self.costs[fresh].sum())
         rest = [a for a in range(rows.shape[1]) if a not in mask]
         target = rows[record].copy()
@@ -220,7 +224,7 @@ class ClusterSearch:
             return
         agree = np.all(rows[:, rest] == target[rest], axis=1)
         there = np.all(rows == target, axis=1)
-        joining = np.flatnonzero(agree & ~there)
+        joining = np.flatnonzero(agree & ~there & ~self._find_kept(mask))
         if joining.size == 0:
             return
         alike = np.all(rows[joining] == rows[record], axis=1)
@@ -232,6 +236,13 @@ class ClusterSearch:
         shown = (rows[chosen][:, list(mask)] != HIDDEN).astype(float) @ self.costs[list(mask)]
         move = ClusterMove(tuple(chosen.tolist()), mask, float(shown.sum()))
         yield move, int(there.sum()) + chosen.size
+
+    def _find_kept(self, mask: Mask) -> Bools:
+        """The records that must go on to show some attribute of a set."""
+        if self.kept is None:
+            return np.zeros(len(self.before), np.bool_)
+        is_kept: Bools = np.max(self.kept[:, list(mask)], axis=1)
+        return is_kept
 
     def _do_harm(self, rows: Codes) -> Bools:
         """Who leaves too few behind if they come to look otherwise: of a class of just enough."""
@@ -266,6 +277,8 @@ class ClusterSearch:
         for record in range(len(rows)):
             for mask in self._list_masks(rows[record]):
                 fresh = [a for a in mask if rows[record, a] != HIDDEN]
+                if self._find_kept(mask)[record]:
+                    continue
                 if fresh:
                     yield ClusterMove((record,), mask, float(self.costs[fresh].sum()))
                 if self.wild:

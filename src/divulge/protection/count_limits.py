@@ -23,14 +23,15 @@ from divulge.protection.suppression.suppress import suppress_cells
 
 def reach_count_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
     """A limit that counts: the fewest cells, under what it takes nulls for."""
-    request = build_count_request(goal, plan)
+    request = build_count_request(state, goal, plan)
     released, log, _ = suppress_cells(state.select_originals(), state.current, request)
     _apply_decisions(state, released, log)
 
 
-def build_count_request(goal: Goal, plan: CycleRequest) -> SuppressionRequest:
+def build_count_request(state: CycleState, goal: Goal, plan: CycleRequest) -> SuppressionRequest:
     """What suppression is asked for by a limit that counts."""
     costs = {name: np.array([float(plan.importance.get(name, 1.0))]) for name in goal.among}
+    kept = state.mark_kept(plan, goal.among)
     # The cycle of the paper counts possible matches; the other ways have one search each.
     search: Search = plan.search if goal.nulls == "maybe" else "fewest"
     return SuppressionRequest(
@@ -46,6 +47,8 @@ def build_count_request(goal: Goal, plan: CycleRequest) -> SuppressionRequest:
         seed=plan.seed,
         rule=goal.rule,
         keeps_twins=plan.withstands_refill,
+        kept={} if kept is None else dict(zip(goal.among, kept.T, strict=True)),
+        kept_by=plan.directives.describe_kept(goal.among),
     )
 
 
@@ -59,7 +62,7 @@ def suppress_by_count(
     k = ceil(1 / max(goal.highest_risk, 1e-9) - 1e-9) if k is None else k
     if not 1 < k <= state.current.rows:
         return None
-    request = replace(build_count_request(goal, plan), k=k, out_of_reach="raise")
+    request = replace(build_count_request(state, goal, plan), k=k, out_of_reach="raise")
     try:
         released, _, _ = suppress_cells(state.select_originals(), state.current, request)
     except OutOfReachError:
@@ -81,7 +84,7 @@ def suppress_by_people(
     most = min(k * int(people.records.max()), current.rows)
     tries = np.linspace(k, most, tuning.MOST_PEOPLE_TRIES)
     for alike in np.unique(tries.astype(np.int64)).tolist():
-        request = replace(build_count_request(goal, plan), k=alike, out_of_reach="raise")
+        request = replace(build_count_request(state, goal, plan), k=alike, out_of_reach="raise")
         try:
             hidden, _, _ = suppress_cells(originals, current, request)
         except OutOfReachError:

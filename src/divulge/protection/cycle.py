@@ -38,6 +38,13 @@ from divulge.protection.cycle_request import (
     build_cycle_error,
     check_cycle_request,
 )
+from divulge.protection.directives.directives import Directives
+from divulge.protection.directives.settlement import SettledDirectives
+from divulge.protection.first_changes import (
+    add_directives,
+    change_directed_records,
+    recode_directed,
+)
 from divulge.protection.global_recoding import describe_levels, recode_greedily, recode_to_levels
 from divulge.protection.joint_levels import protect_jointly
 from divulge.protection.limits.per_record import AttackRunner, Goal, build_goals
@@ -54,7 +61,7 @@ from divulge.protection.refill_resistance import (
 )
 from divulge.protection.result.protected import Protected
 from divulge.protection.single_records import protect_best, recode_records
-from divulge.protection.suppression.request import Order, Search
+from divulge.protection.suppression.request import Order, Search, refuse_changed_kept
 from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.work import Problems, checks
 from divulge.work.secret_key import SecretKey
@@ -84,6 +91,7 @@ def protect(
     required: Iterable[str] = (),
     decoys: float = 0.0,
     secret: SecretKey | None = None,
+    directives: Directives | None = None,
 ) -> Protected:
     """Protect records until every limit holds.
 
@@ -120,6 +128,8 @@ def protect(
         decoys: further cells that are suppressed at random, for each that had to be (0.25: one
             for four): those who know the method then cannot exclude values for certain.
         secret: what decoys and ties are drawn with; derived from the data if not given.
+        directives: what rules of people who know the business say must be done or left, whatever
+            the risk; what of it is out of reach stands in the result (`unobeyed`).
 
     >>> import divulge as dv
     >>> companies = dv.datasets.local_suppression_example()
@@ -151,6 +161,9 @@ def protect(
     if local:
         require_one_record_each(described, "records made coarser one by one are not judged")
     goals = build_goals(described, limits, attacked, links, on, original=original)
+    if directives:
+        goals, plan = add_directives(described, goals, plan, directives)
+    settled = plan.directives
     wish = DecoyWish(decoys, secret)
     if local:
         key = SecretKey.from_text(described.fingerprint) if secret is None else secret
@@ -162,7 +175,8 @@ def protect(
 
     if published is None:
         protected = protect_best(run_jointly, described, plan)
-        return _measure_again(add_decoys(protected, wish, _build_check(protected, goals)), goals)
+        decoyed = add_decoys(protected, replace(wish, kept=settled), _build_check(protected, goals))
+        return _finish(decoyed, goals, settled)
     view = PublishedView(
         described.attributes(published, "published"), keeps_order, frozenset(required)
     )
@@ -173,8 +187,18 @@ def protect(
 
     protected = protect_best(withstand, described, replace(plan, withstands_refill=True))
     seen = view.leave_out(protected.dropped)
-    decoyed = add_decoys(protected, wish, partial(withstands_refill, protected, goals, seen))
-    return _measure_again(decoyed, goals)
+    decoyed = add_decoys(
+        protected,
+        replace(wish, kept=settled),
+        partial(withstands_refill, protected, goals, seen),
+    )
+    return _finish(decoyed, goals, settled)
+
+
+def _finish(protected: Protected, goals: Sequence[Goal], settled: SettledDirectives) -> Protected:
+    """The protection as it is told, if it leaves alone what rules keep."""
+    refuse_changed_kept(protected, settled)
+    return replace(_measure_again(protected, goals), unobeyed=settled.unobeyed)
 
 
 def _build_check(protected: Protected, goals: Sequence[Goal]) -> Callable[[Dataset], bool]:
@@ -216,8 +240,10 @@ def run_cycle(
         known=known,
     )
     before = [state.measure(goal).outcome for goal in goals]
+    recode_directed(state, goals, plan.directives)
     if levels:
         recode_to_levels(state, goals, levels)
+    change_directed_records(state, goals, plan.directives)
     for method in plan.methods:
         if method == "recode" and not plan.local:
             recode_greedily(state, goals, plan)

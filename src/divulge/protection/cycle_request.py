@@ -12,11 +12,12 @@ from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import Change
+from divulge.protection.directives.settlement import SettledDirectives
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.suppression.request import ORDERS, Order, OutOfReachError, Search
-from divulge.records.risk.links import Clusters
+from divulge.records.risk.clusters import Clusters
 from divulge.work import Problems, checks
-from divulge.work.arrays import Ints
+from divulge.work.arrays import Bools, Ints
 
 Method: TypeAlias = Literal["recode", "suppress"]
 METHODS: tuple[Method, ...] = ("recode", "suppress")
@@ -48,6 +49,18 @@ class CycleRequest:
     """What ties are drawn with then: a secret of the release, or derived from the data."""
     withstands_refill: bool = False
     """Whether nobody may look rare in the file as it is, since relations might complete it so."""
+    directives: SettledDirectives = field(default_factory=SettledDirectives)
+    """What somebody's rules say must be done or left, whatever the risk."""
+
+    @property
+    def never_recoded(self) -> frozenset[str]:
+        """Attributes that may not be made coarser for all records."""
+        return self.never | self.directives.kept_attributes
+
+    def rank_preference(self, name: str) -> int:
+        """The place of an attribute among those that are to be changed first."""
+        preferences = self.directives.preferences
+        return preferences.get(name, len(preferences))
 
 
 @dataclass(kw_only=True)
@@ -72,6 +85,10 @@ class CycleState:
         if goal.clusters is None:
             return Clusters(np.arange(self.current.rows))
         return goal.clusters.select(self.alive)
+
+    def mark_kept(self, plan: CycleRequest, names: Sequence[str]) -> Bools | None:
+        """Which cells of the records that are left must not change; None if all may."""
+        return plan.directives.mark_kept(names, self.alive)
 
     def select_originals(self) -> Dataset:
         """The original of the records that are left, as an adversary knows it."""
@@ -144,6 +161,9 @@ def build_cycle_error(
     """Say for how many a limit is out of reach, and what would be needed."""
     untouchable = [name for name in goal.among if name in plan.never]
     ways = []
+    kept = plan.directives.describe_kept(goal.among)
+    if kept:
+        ways.append(f"let go of {kept}")
     if untouchable:
         quoted = ", ".join(f'"{name}"' for name in untouchable)
         ways.append(f"allow {quoted} to be changed")

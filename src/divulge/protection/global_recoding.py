@@ -47,7 +47,11 @@ def recode_greedily(state: CycleState, goals: Sequence[Goal], plan: CycleRequest
             ]  # fmt: skip
             if not trials:
                 return
-            after, _, _, name, trial = min(trials, key=lambda t: t[:3])
+            # What rules prefer comes first among what helps.
+            helpful = [trial for trial in trials if trial[0] < at_risk] or trials
+            first = min(plan.rank_preference(name) for _, _, _, name, _ in helpful)
+            preferred = [each for each in helpful if plan.rank_preference(each[3]) == first]
+            after, _, _, name, trial = min(preferred, key=lambda t: t[:3])
             state.changes.append(
                 _build_recoding_change(state, trial, name, goals=goals, before=at_risk, after=after)
             )
@@ -69,7 +73,7 @@ def _enumerate_coarser(
     for name in dict.fromkeys(name for goal in goals for name in goal.among):
         hierarchy = state.original.dictionary[name].hierarchy
         level = state.levels.get(name, 0)
-        if hierarchy is None or name in plan.never or level >= hierarchy.height:
+        if hierarchy is None or name in plan.never_recoded or level >= hierarchy.height:
             continue
         column = coarsen_column(before.columns[name], hierarchy, level + 1)
         column = hide_values(column, _find_hidden(state.current.columns[name]))

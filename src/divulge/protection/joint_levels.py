@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import floor
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.protection import tuning
+from divulge.protection.changes.recodings import coarsen_to_levels
 from divulge.protection.cycle_request import CycleRequest
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.recoding.branch_and_bound import find_optimal_levels
@@ -34,6 +35,12 @@ from divulge.protection.result.cell_utility import compute_attribute_loss
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import InvalidInput
+
+LevelKey: TypeAlias = tuple[tuple[str, int], ...]
+"""Levels by attribute, those of 0 left out."""
+
+_CLIMBED: LevelKey = (("", -1),)
+"""Stands for the levels that climbing comes to."""
 
 
 class CycleRunner(Protocol):
@@ -62,7 +69,8 @@ def protect_jointly(
     """Protect by the levels that lose least together with what is hidden after them."""
     space = None if levels else _build_space(dataset, goals, plan)
     if space is None:
-        return run_cycle(dataset, goals, plan, levels, known)
+        climbed = run_cycle(dataset, goals, plan, levels, known)
+        return _explain_levels(climbed, dataset, goals, plan, {}, known=known)
     with work.step("Weighing recoding against suppression") as step:
         search = _JointSearch(run_cycle, dataset, goals, plan, known=known)
         search.try_levels(None)
@@ -84,7 +92,79 @@ def protect_jointly(
     again = None
     if known is None:
         again = lambda other: protect_jointly(run_cycle, other, goals, plan)  # noqa: E731
-    return replace(search.best, notes=(*search.best.notes, note), again=again)
+    best = _explain_levels(search.best, dataset, goals, plan, search.losses, known=known)
+    return replace(best, notes=(*best.notes, note), again=again)
+
+
+def _explain_levels(
+    protected: Protected,
+    dataset: Dataset,
+    goals: Sequence[Goal],
+    plan: CycleRequest,
+    losses: Mapping[LevelKey, float],
+    *,
+    known: Dataset | None,
+) -> Protected:
+    """The same, with what the level below each would have cost as the reason of its decision."""
+    changes = list(protected.decisions.changes)
+    for name in protected.levels:
+        places = [
+            place
+            for place, change in enumerate(changes)
+            if change.kind == "recoded" and change.whole_column and change.attribute == name
+        ]
+        if places:  # of the steps of a climb, the last one came to the level
+            finer = {**protected.levels, name: protected.levels[name] - 1}
+            at_risk = _count_at_risk(dataset, goals, finer, known)
+            reason = _explain_level(
+                finer[name],
+                at_risk,
+                plan=plan,
+                records=dataset.rows,
+                losses=(losses.get(_build_key(finer)), sum_loss(protected, plan)),
+            )
+            changes[places[-1]] = replace(changes[places[-1]], reason=str(reason))
+    return replace(protected, decisions=replace(protected.decisions, changes=tuple(changes)))
+
+
+def _count_at_risk(
+    dataset: Dataset, goals: Sequence[Goal], levels: Mapping[str, int], known: Dataset | None
+) -> int:
+    """How many records keep some limit from holding at these levels."""
+    coarse = coarsen_to_levels(dataset, levels)
+    at_risk = np.zeros(dataset.rows, np.bool_)
+    for goal in goals:
+        at_risk |= goal.measure_standing(coarse, dataset if known is None else known).at_risk
+    return int(np.count_nonzero(at_risk))
+
+
+def _explain_level(
+    level: int,
+    at_risk: int,
+    *,
+    plan: CycleRequest,
+    records: int,
+    losses: tuple[float | None, float],
+) -> Sentence:
+    """Why not this level: too many are at risk at it, or more is lost, as was found out.
+
+    `losses` are what it loses, if that was tried, and what is lost instead.
+    """
+    share = plan.suppression_limit if "suppress" in plan.methods else 0.0
+    most = floor(share * records + 1e-9)
+    loss, chosen = losses
+    values = {"level": level, "removed": at_risk, "most": most, "loss": loss, "chosen": chosen}
+    if at_risk > most:
+        key = "level_at_risk"
+    elif loss is None:
+        key = "level_left"
+    else:
+        key = "level_together" if np.isfinite(loss) else "level_unreachable"
+    return Sentence("divulge.protection", f"reason.{key}", values)
+
+
+def _build_key(levels: Mapping[str, int]) -> LevelKey:
+    return tuple(sorted((name, level) for name, level in levels.items() if level))
 
 
 class _JointSearch:
@@ -101,14 +181,14 @@ class _JointSearch:
     ) -> None:
         self.run_cycle, self.dataset, self.goals, self.plan = run_cycle, dataset, goals, plan
         self.known = known
-        self.losses: dict[tuple[tuple[str, int], ...], float] = {}
+        self.losses: dict[LevelKey, float] = {}
         self.best: Protected | None = None
         self.least = np.inf
         self.most = max(2, min(tuning.MOST_JOINT_TRIALS, tuning.JOINT_ROWS // max(1, dataset.rows)))
 
     def try_levels(self, levels: Mapping[str, int] | None) -> None:
         """Protect from some levels on, or (None) by climbing, and keep it if it loses less."""
-        key = tuple(sorted((levels or {"": -1}).items()))
+        key = _CLIMBED if levels is None else _build_key(levels)
         if key in self.losses or len(self.losses) >= self.most:
             return
         plan = self.plan
@@ -158,7 +238,8 @@ def _build_space(
     """The lattice with the limits that classes tell; None where there is nothing to choose."""
     names = list(dict.fromkeys(name for goal in goals for name in goal.among))
     is_recoded = [
-        name not in plan.never and dataset.dictionary[name].hierarchy is not None for name in names
+        name not in plan.never_recoded and dataset.dictionary[name].hierarchy is not None
+        for name in names
     ]
     if plan.local or "recode" not in plan.methods or not any(is_recoded):
         return None
@@ -172,7 +253,7 @@ def _build_space(
         return None
     try:
         lattice = build_lattice(
-            dataset, names, fixed=sorted(plan.never), apart=told, importance=plan.importance
+            dataset, names, fixed=sorted(plan.never_recoded), apart=told, importance=plan.importance
         )
     except InvalidInput:  # climbing says which values a hierarchy lacks
         return None

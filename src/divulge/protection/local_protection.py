@@ -39,8 +39,8 @@ from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.record_limits import hide_one_cell_each, rank_records, reach_record_limit
 from divulge.protection.round_changes import RoundChanges, count_equal_records, hide_and_log
 from divulge.protection.suppression.class_moves import apply_moves, build_grid
+from divulge.records.risk.clusters import Clusters
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ALIKE_NULLS
-from divulge.records.risk.links import Clusters
 from divulge.work.arrays import Ints
 
 
@@ -58,6 +58,8 @@ def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
                 _reach_people_limit(state, goal, plan)
             elif goal.is_cluster_limit and not plan.local:
                 _reach_cluster_limit(state, goal, plan)
+            elif goal.is_count_limit and goal.thresholds is not None and not plan.local:
+                reach_record_limit(state, goal, plan)
             elif goal.is_count_limit and not plan.local:
                 reach_count_limit(state, goal, plan)
             elif goal.is_count_limit or goal.is_class_limit:
@@ -88,6 +90,7 @@ def _reach_cluster_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> N
         bound=goal.highest_risk,
         wild=goal.nulls == "maybe",
         preference=rank_records(state, standing.risk, plan),
+        kept=state.mark_kept(plan, names),
     )
     if plan.search == "cycle" and search.wild:
         found = search.lower_in_order(rows)
@@ -117,7 +120,7 @@ def _measure_cluster_standing(
     if not (weighs and plan.withstands_refill) or standing.own is None:
         return standing
     counts = records.frequencies(released, "value", among=goal.among).sample
-    rare = goal.limit.broken_by(counts)
+    rare = goal.find_rare_records(counts, state.alive)
     own = np.where(rare, np.maximum(standing.own, 1 / counts), standing.own)
     return replace(standing, at_risk=standing.at_risk | rare, own=own)
 
@@ -177,6 +180,7 @@ def _reach_class_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
         importance=plan.importance,
         recode=plan.local and "recode" in plan.methods,
         hide="suppress" in plan.methods,
+        kept=state.mark_kept(plan, goal.among),
     )
     if not grid.moves[-1].tables:
         return

@@ -9,21 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from math import floor
 from typing import Any, Literal
 
 import numpy as np
 
 from divulge.assessment import Limit, Sentence
 from divulge.data.column_fate import Unlisted, find_column_fate
-from divulge.protection.limits.per_record import build_goals
+from divulge.protection.limits.per_record import build_goals, has_protection_method
 from divulge.protection.refill.result import Refill
 from divulge.protection.refill_resistance import (
     PublishedView,
     refill_released,
+    remove_refilled,
     select_known,
 )
 from divulge.protection.result.protected import Protected
+from divulge.protection.result.recipe import Recipe
+from divulge.protection.result.recipe_application import judge_model
+from divulge.protection.suppression.request import OutOfReachError
 from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.work import InvalidInput, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,14 +101,8 @@ def judge_published(
     >>> judge_published(p).status
     'pass'
     """
+    view = _view_published(protected, publish, unlisted, keep_order=keep_order)
     dataset = protected.dataset
-    names = [
-        name
-        for name in dataset.names
-        if find_column_fate(name, dataset.dictionary[name].role, publish, unlisted)
-        not in ("withheld", "dropped")
-    ]
-    view = PublishedView(names, keep_order)
     asked = list(protected.limits)
     weighed = [_read_weighing(limit) for limit in asked]
     found = refill_released(dataset, select_known(protected), protected.among, view)
@@ -118,16 +118,71 @@ def judge_published(
     )
 
 
+def withstand_published(protected: Protected) -> Protected:
+    """A recipe's result without records that can be found once coarse cells are refilled.
+
+    Raises:
+        InvalidInput: if more records would have to go than may, or a limit fails then.
+    """
+    view = _view_published(protected, (), None, keep_order=False)
+    limits = [limit for limit in protected.limits if has_protection_method(limit)]
+    models = [limit for limit in protected.limits if not has_protection_method(limit)]
+    goals = build_goals(protected.original, limits) if limits else []
+    subject, rows = f'recipe for "{protected.original.name}"', protected.original.rows
+    try:
+        kept = remove_refilled(protected, goals, view)
+    except OutOfReachError as error:
+        raise InvalidInput(subject, [Problem("limits", str(error))]) from error
+    outcomes = [judge_model(limit, kept.dataset, select_known(kept)) for limit in models]
+    if kept.removed > floor(protected.suppression_limit * rows + 1e-9):
+        message = (
+            f"{kept.removed:,} of {rows:,} {protected.original.subjects} would have to be removed, "
+            "since other columns that would be published tell what was made coarser: publish fewer "
+            "columns, or protect these data anew."
+        )
+        raise InvalidInput(subject, [Problem("suppression_limit", message)])
+    if not all(outcome.held for outcome in outcomes):
+        message = "not every limit holds once records are removed that other columns give away."
+        raise InvalidInput(subject, [Problem("limits", message)])
+    removed = kept.removed - protected.removed
+    values = {"removed": removed, "total": rows, "subjects": protected.original.subjects}
+    note = Sentence("divulge.protection", "recipe.refilled", values)
+    judged = protected.outcomes if not removed else (*kept.outcomes, *outcomes)
+    return replace(kept, outcomes=judged, notes=(*kept.notes, note))
+
+
+# A recipe is applied on a lower floor than that of the attack.
+Recipe.withstand = staticmethod(withstand_published)
+
+
+def _view_published(
+    protected: Protected,
+    publish: Collection[str],
+    unlisted: Unlisted | None,
+    *,
+    keep_order: bool,
+) -> PublishedView:
+    """The columns that would go out, by their roles."""
+    dataset = protected.dataset
+    names = [
+        name
+        for name in dataset.names
+        if find_column_fate(name, dataset.dictionary[name].role, publish, unlisted)
+        not in ("withheld", "dropped")
+    ]
+    return PublishedView(names, keep_order)
+
+
 def _count_at_risk(protected: Protected, limits: Sequence[Limit], found: Refill | None) -> int:
     """How many records do not satisfy limits, as they are or with what is filled rightly."""
     released, original = protected.dataset, select_known(protected)
-    versions = [released]
-    if found is not None:
-        columns = {**released.columns, **found.refilled_rightly.columns}
-        versions.append(replace(released, columns=columns))
+    refilled = () if found is None else (found.refilled_rightly, *found.refilled_partly)
+    whole, *partly = [
+        replace(released, columns={**released.columns, **part.columns}) for part in refilled
+    ] or [released]
     at_risk = np.zeros(released.rows, np.bool_)
     for goal in build_goals(protected.original, limits):
-        for version in versions:
+        for version in (released, whole, *(partly if goal.is_count_limit else ())):
             at_risk |= goal.measure_standing(version, original, protected.kept).at_risk
     return int(np.count_nonzero(at_risk))
 

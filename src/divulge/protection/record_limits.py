@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ def reach_record_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
     few records, what need not be hidden is shown again, unless twins are needed against refilling.
     """
     gradual = replace(state, changes=list(state.changes))
+    if goal.is_count_limit:
+        _hide_by_bound(gradual, goal, plan)
     _hide_in_rounds(gradual, goal, plan)
     is_reached = gradual.measure(goal).held
     names = list(goal.among)
@@ -52,6 +55,18 @@ def reach_record_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
         hide_and_log(state, goal, state.measure(goal), _list_cells(names, chosen))
 
 
+def _hide_by_bound(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+    """What the bound asks of all: those who have thresholds of their own may need more."""
+    counted = suppress_by_count(state, goal, plan, k=ceil(goal.limit.bound))
+    if counted is not None:
+        names = list(goal.among)
+        cells = _list_cells(
+            names, _find_fresh_cells(counted, names, build_code_matrix(state.current, names))
+        )
+        if cells:
+            hide_and_log(state, goal, state.measure(goal), cells)
+
+
 def _hide_in_rounds(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
     for _ in range(tuning.MOST_ROUNDS):
         changes = len(state.changes)
@@ -67,6 +82,9 @@ def _show_unneeded(
     costs = np.ones(before.shape) * [float(plan.importance.get(name, 1.0)) for name in names]
     costs[:, [name in plan.never for name in names]] = np.inf
     costs[before == HIDDEN] = np.inf
+    kept = state.mark_kept(plan, names)
+    if kept is not None:
+        costs[kept] = np.inf
 
     def is_held(hidden: Bools) -> bool:
         released = hide_cells(state.current, _list_cells(names, hidden))
@@ -97,8 +115,11 @@ def hide_one_cell_each(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
     rows = build_code_matrix(state.current, list(goal.among))
     order = rank_records(state, standing.risk, plan)
     at_risk = at_risk[np.argsort(order[at_risk], kind="stable")]
-    allowed = np.array([name not in plan.never for name in goal.among])
-    able = at_risk[np.any((rows[at_risk] != HIDDEN) & allowed, axis=1)]
+    allowed = np.tile([name not in plan.never for name in goal.among], (len(rows), 1))
+    kept = state.mark_kept(plan, goal.among)
+    if kept is not None:
+        allowed &= ~kept
+    able = at_risk[np.any((rows[at_risk] != HIDDEN) & allowed[at_risk], axis=1)]
     if standing.own is not None:
         # One of each cluster, who is found most easily.
         able = able[np.argsort(-standing.own[able], kind="stable")]
@@ -122,20 +143,22 @@ def _add_donors(state: CycleState, goal: Goal, standing: Standing, rows: Any, al
 
     Those come first who leave most behind that look alike. Nothing is done if it does not help.
     """
-    if not np.any(allowed):
+    may_change = np.any(allowed, axis=0)
+    if not np.any(may_change):
         return
-    fixed_codes = rows[:, ~allowed]
+    fixed_codes = rows[:, ~may_change]
     for fixed_row in np.unique(fixed_codes[standing.at_risk], axis=0):
         alike = np.all(fixed_codes == fixed_row, axis=1) & np.any(
             (rows != HIDDEN) & allowed, axis=1
         )
+        alike &= np.all(allowed[:, may_change], axis=1)
         donors = np.flatnonzero(alike & ~standing.at_risk)
         donors = donors[
             np.argsort(-count_equal_records(state.current, goal.among)[donors], kind="stable")
         ]
         for count in range(1, min(len(donors), tuning.MOST_DONORS) + 1):
             cells = {}
-            for a in np.flatnonzero(allowed):
+            for a in np.flatnonzero(may_change):
                 showing = donors[:count][rows[donors[:count], a] != HIDDEN]
                 if showing.size:
                     cells[goal.among[a]] = np.sort(showing)
@@ -169,7 +192,7 @@ def _choose_attributes(
         worth = np.bincount(class_of_record)[class_of_record][chosen] / float(
             plan.importance.get(name, 1.0)
         )
-        worth = np.where((rows[chosen, a] != HIDDEN) & allowed[a], worth, -1.0)
+        worth = np.where((rows[chosen, a] != HIDDEN) & allowed[chosen, a], worth, -1.0)
         better = worth > best
         best[better], attribute[better] = worth[better], a
     return attribute

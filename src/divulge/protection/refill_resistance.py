@@ -20,6 +20,7 @@ import numpy as np
 from divulge import records, work
 from divulge.assessment import Sentence
 from divulge.data import Dataset
+from divulge.data.column import find_hidden_cells
 from divulge.protection import tuning
 from divulge.protection.changes.changes import drop_records, select_records
 from divulge.protection.changes.decision_log import Change, DecisionLog
@@ -97,7 +98,7 @@ def withstand_refilling(
             decisions=_log_dropped(protected, tellers.dropped),
             dropped=tellers.dropped,
         )
-    protected = _remove_refilled(protected, goals, tellers.published)
+    protected = remove_refilled(protected, goals, tellers.published)
     _refuse_many_removed(protected, plan)
     return protected
 
@@ -128,7 +129,7 @@ def _protect_sparing(
     *,
     choice: DeterminedChoice,
 ) -> Protected:
-    """Protect, and again as long as another column tells what was made coarser."""
+    """Protect, and again as long as another column tells what was hidden or made coarser."""
     while True:
         told, restored = tellers.told, tellers.restored
         try:
@@ -139,9 +140,11 @@ def _protect_sparing(
             which = _describe_tellers({**told, **restored})
             message = f"{error} Other columns tell what would be hidden or made coarser{which}: "
             raise OutOfReachError(message + f"{_ADVICE}.") from error
-        fresh = _find_restored(protected, tellers.published)
-        if not set(fresh) - set(restored):
+        hidden = _find_told_cells(protected, tellers.published)
+        coarse = _find_restored(protected, tellers.published)
+        if not set(hidden) - set(told) and not set(coarse) - set(restored):
             return protected
+        fresh = {**hidden, **coarse}
         droppable = {
             name: tuple(attribute for attribute, others in fresh.items() if name in others)
             for columns in fresh.values()
@@ -151,7 +154,8 @@ def _protect_sparing(
         if droppable:
             tellers.leave_out(droppable)
         else:
-            tellers.restored |= fresh
+            tellers.told = {**told, **hidden}
+            tellers.restored = {**restored, **coarse}
 
 
 def _run_cycle(
@@ -183,7 +187,9 @@ def _recode_determined(cycle: Cycle, plan: CycleRequest, names: Sequence[str]) -
             higher = {
                 name: levels.get(name, 0) + 1
                 for name in names
-                if "recode" in plan.methods and levels.get(name, 0) < plan.heights.get(name, 0)
+                if "recode" in plan.methods
+                and name not in plan.never_recoded
+                and levels.get(name, 0) < plan.heights.get(name, 0)
             }
         if not higher:
             return cycle(replace(plan, out_of_reach="remove"), levels=levels)
@@ -216,6 +222,32 @@ def _find_restored(protected: Protected, published: PublishedView) -> dict[str, 
             telling = [r for r in completion.relations if r.is_finer and r.target == name]
             restored[name] = tuple(dict.fromkeys(n for r in telling for n in r.columns))
     return restored
+
+
+def _find_told_cells(protected: Protected, published: PublishedView) -> dict[str, tuple[str, ...]]:
+    """Attributes that were hidden in many records though other columns tell them.
+
+    Too few records bear that out to be seen before, but the truth is at hand.
+    """
+    released, original = protected.dataset, select_known(protected)
+    least = tuning.LEAST_DETERMINED_SHARE * released.rows
+    hidden = [
+        name
+        for name in protected.among
+        if np.count_nonzero(find_hidden_cells(released.columns[name], original.columns[name]))
+        >= least
+    ]
+    found = refill_released(released, original, protected.among, published) if hidden else None
+    completion = None if found is None else found.verified_completion
+    if found is None or completion is None:
+        return {}
+    figures = found.by_attribute()
+    told = {}
+    for name in hidden:
+        if name in figures and (figures[name].verified or 0) >= least:
+            telling = [r for r in completion.relations if r.key == name]
+            told[name] = tuple(dict.fromkeys(n for r in telling for n in r.columns))
+    return told
 
 
 def _choose_determinants(
@@ -345,7 +377,7 @@ def _find_determined(
     return {name: told for name, told in relations.items() if told}
 
 
-def _remove_refilled(
+def remove_refilled(
     protected: Protected, goals: Sequence[Goal], published: PublishedView
 ) -> Protected:
     """Remove records that are at risk once cells are refilled, until nobody is."""
@@ -374,16 +406,22 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
     if found is None:
         return at_risk
     filled = replace(released, columns={**released.columns, **found.refilled_rightly.columns})
+    partly = [
+        replace(released, columns={**released.columns, **part.columns})
+        for part in found.refilled_partly
+    ]
     verified = found.refilled_verified
     for goal in goals:
         at_risk |= goal.measure_standing(filled, original, protected.kept).at_risk
+        for seen in partly if goal.is_count_limit else ():
+            at_risk |= goal.measure_standing(seen, original, protected.kept).at_risk
         if goal.is_count_limit and goal.nulls == DEFAULT_NULLS and verified is not None:
             # Also who looks rare in the file as relations complete it, be it wrongly.
             shown = replace(released, columns={**released.columns, **verified.columns})
             counts = records.frequencies(
                 shown, "value", among=goal.among, records_known=goal.records_known
             )
-            at_risk |= goal.limit.broken_by(counts.sample)
+            at_risk |= goal.find_rare_records(counts.sample, protected.kept)
     return at_risk
 
 

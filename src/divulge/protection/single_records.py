@@ -44,9 +44,11 @@ PlanRunner: TypeAlias = Callable[[Dataset, CycleRequest], Protected]
 def recode_records(state: CycleState, goals: Sequence[Goal], plan: CycleRequest) -> bool:
     """Make single records coarser until every limit holds; False where no class tells a limit.
 
-    Then nothing was changed, and the cycle must do it by moves of whole groups.
+    Nor where directives name records. Then nothing was changed, and the cycle must do it by moves
+    of whole groups.
     """
-    limits = _select_limits(state, goals)
+    # The searches take records as they came, and change any of them.
+    limits = None if plan.directives.names_records else _select_limits(state, goals)
     if limits is None:
         return False
     lattice, tests = _build_space(state, limits, plan)

@@ -60,6 +60,11 @@ LEVEL_COST = Cost("level", per_call=2e-5, per_step=1.0e-9)
 """Measuring one combination of levels: a step is a distinct record times an attribute
 (`benchmarks/recoding.py`)."""
 
+BOX_COST = Cost("box", per_call=2e-5, per_step=3.0e-9)
+"""Bounding a box of levels: a step is a distinct record times an attribute. Summing what is removed
+makes it 1.4 (mach2019) to 3 times (creditcard) as dear as measuring levels
+(`benchmarks/recoding.py`)."""
+
 MOST_JUDGED_LEVELS = 400
 """Combinations of levels that are judged by limits which only the records can tell, each with a
 measurement or an attack on all records. Chosen by hand; no benchmark isolates it."""
@@ -137,6 +142,18 @@ bound is one cell. Chosen by hand; no benchmark isolates it."""
 MOST_MASKS = 4096
 """Sets of attributes that a record may hide and that are looked at together; larger sets are left
 out beyond it, but for all attributes. Chosen by hand; no benchmark isolates it."""
+
+LEAST_INDEXED_ROWS = 64
+"""Rows that hide the same from which on they are looked up in tables and not compared one by one.
+Tables take memory and must be kept; `benchmarks/protection.py` shows the seconds of the cycle."""
+
+SCANS_BEFORE_INDEX = 20
+"""Times that all rows are compared with rows that hide the same before tables are made for these,
+which takes about as long as so many comparisons. From the same benchmark."""
+
+MOST_INDEXED_PLACES = 50_000_000
+"""Places in all such tables, eight bytes each; beyond, rows are compared one by one. Chosen by
+hand."""
 
 WILDCARD_ROOM = 4096
 """Records with hidden values for which there is room at first; more is made as it is needed. Chosen
@@ -249,6 +266,11 @@ are removed for relations that nobody could believe. `make redteam` refuted pass
 
 REFILL_PLAUSIBLE_OTHER_ROWS = 5
 """The same among values other than the most frequent."""
+
+REFILL_PARTLY_ATTRIBUTES = 3
+"""Attributes with refilled cells up to which every choice of them is judged; of more, each alone.
+Time against attackers who know some relations and not others. `make redteam` refuted a pass where
+of two attributes only one was refilled; choices of more than three were not tried."""
 
 REFILL_DICTIONARY_ROWS = 10
 """Records for each value of a column from which on its values may be looked up somewhere: postcodes
@@ -363,6 +385,10 @@ UNITS_PER_BOUND_STEP = 256
 MOST_PEOPLE_TRIES = 12
 """Numbers of records that are made alike, one after another, until enough people are among them:
 fewer cells against time. Chosen by hand; no benchmark isolates it."""
+
+PREFERENCE_FACTOR = 10.0
+"""How much dearer each rank of attributes is than those that rules want changed before it: one
+cell of a later rank is hidden instead of ten. Chosen by hand; no benchmark isolates it."""
 
 # The audit of recoding (`result/recoding_audit.py`).
 AUDIT_DRAWS = 200

@@ -17,7 +17,7 @@ import numpy as np
 from divulge import work
 from divulge.assessment import Assessment
 from divulge.classes.partition import Partition
-from divulge.classes.people import RecordsKnown, check_records_known
+from divulge.classes.people import RecordsKnown, build_unjudged_error, check_records_known
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names
 from divulge.records.inference.gains import build_gain
@@ -40,6 +40,7 @@ from divulge.records.models.linked_datasets import (
 )
 from divulge.records.models.membership import MEMBERSHIP
 from divulge.records.models.one_person import assess_one_person
+from divulge.records.models.record_knowledge import read_record_knowledge
 from divulge.records.participation import count_found_in_population, describe_participation
 from divulge.records.people_attack import attack_people, find_attacked_people
 from divulge.records.population_attack import attack_membership
@@ -49,6 +50,11 @@ from divulge.records.protected.attack_protected import (
 )
 from divulge.records.protected.dataset_pair import DatasetPair
 from divulge.records.request import AttackRequest, compute_prior_weights, match_target
+from divulge.records.single_knowledge import (
+    MODELS_OF_SINGLE_RECORDS,
+    attack_single_records,
+    select_known_of_target,
+)
 from divulge.work import Problem, Problems, checks
 from divulge.work.arrays import Floats
 
@@ -90,6 +96,8 @@ def attack(
     absent: Mapping[str, str | Iterable[str]] | None = None,
     recoded: str | Iterable[str] | None = None,
     records_known: RecordsKnown = "one",
+    knows_also: Any = None,
+    knows_only: Any = None,
 ) -> Assessment:
     """Attack records with knowledge of some attributes.
 
@@ -123,6 +131,11 @@ def attack(
             by them.
         records_known: with the role `person`, of whom several records may be there: whether `one`
             of the victim's records is known, drawn at random, or `all` of them.
+        knows_also: pairs (record, attribute), a list or a table of two columns: what is known of
+            single records beside `knows`, such as the revenue of listed companies. Records are
+            named by their number (from 0), or by `on`. Models CRS, CAS, IRS and IAS; of one person
+            just that is known which `target` gives.
+        knows_only: pairs of what alone is known of single records, instead of `knows`.
 
     Raises:
         InvalidInput: if the model or an attribute does not exist, or something is missing.
@@ -149,6 +162,7 @@ def attack(
     choices = YearChoices.from_arguments(rename, absent, recoded)
     if choices and not code.endswith("L"):
         problems.add("dataset", "rename, absent and recoded are for several datasets (models L).")
+    problems.extend("", _problems_with_single_records(code, knows_also, knows_only))
     problems.raise_any()
     check_records_known(records_known, "attack")
     people = find_attacked_people(code, datasets, population, records_known)
@@ -163,9 +177,16 @@ def attack(
         known = datasets[0].attributes(knows, "knows")
         _, sought = check_attributes(datasets, "", known, seeks)
         linked = LinkedDatasets(datasets[0], np.arange(datasets[0].rows), (), 0)
+    has_pairs = knows_also is not None or knows_only is not None
+    names, knowledge = known, None
+    if has_pairs:
+        if people is not None:
+            raise build_unjudged_error(datasets[0], people, "pairs tell what is known of records")
+        knowledge = read_record_knowledge(datasets[0], known, knows_also, knows_only, on)
+        names = knowledge.names
     pair = None
     if release is not None:
-        pair = DatasetPair.from_datasets(datasets, checks.as_tuple(release), on, known, sought)
+        pair = DatasetPair.from_datasets(datasets, checks.as_tuple(release), on, names, sought)
     request = AttackRequest(
         model=code,
         datasets=datasets,
@@ -178,6 +199,7 @@ def attack(
         pair=pair,
         duplicates=duplicates,
         seed=seed,
+        knowledge=knowledge,
     )
     if request.goal == "M":
         assert population is not None  # noqa: S101  # else the problem was raised
@@ -195,7 +217,7 @@ def attack(
             assessment = _attack_everybody(request)
         else:
             assessment = _attack_one_person(request, target)
-        if people is None and request.goal == "R":
+        if people is None and knowledge is None and request.goal == "R":
             count_found = _build_population_count(request, target)
         assessment = describe_participation(assessment, datasets[0], count_found)
     reservations = [*(gap.sentence for gap in gaps), *linked.describe_dropped()]
@@ -203,6 +225,8 @@ def attack(
 
 
 def _attack_everybody(request: AttackRequest) -> Assessment:
+    if request.knowledge is not None:
+        return attack_single_records(request, request.knowledge)
     if request.pair is not None:
         prior_secrets = request.build_secrets(Partition.single_class(len(request.linked.records)))
         return attack_release(
@@ -281,6 +305,8 @@ def _build_population_count(
 
 
 def _attack_one_person(request: AttackRequest, target: Any) -> Assessment:
+    if request.knowledge is not None:
+        request = select_known_of_target(request, request.knowledge, target)
     is_match = match_target(request, target, "target")
     secrets = request.build_secrets(Partition.single_class(len(is_match)))
     labels: list[str] = []
@@ -321,6 +347,14 @@ def problems_with_model(model: str) -> Iterable[Problem]:
         yield Problem(
             "model", f'"{model}" is not an attack model.', value=model, allowed=model_names
         )
+
+
+def _problems_with_single_records(model: str, also: Any, only: Any) -> Iterator[Problem]:
+    """Whether a model tells records apart by what is known of each."""
+    for place, pairs in (("knows_also", also), ("knows_only", only)):
+        if pairs is not None and model not in MODELS_OF_SINGLE_RECORDS:
+            models = ", ".join(MODELS_OF_SINGLE_RECORDS)
+            yield Problem(place, f"is for the models {models}, not for {model}.")
 
 
 def _problems_with_other_datasets(release: Any, population: Any) -> Iterator[Problem]:

@@ -34,7 +34,9 @@ from divulge.records.settings import (
     list_renamed,
     problems_with_dataset_count,
     problems_with_names,
+    problems_with_pairs,
     resolve_model,
+    split_pairs,
 )
 from divulge.work import Problem
 
@@ -61,6 +63,8 @@ class RecordsAttack(_CountsPeople):
     ) -> Iterator[Problem]:
         """A model that exists, as many datasets as it takes, attributes that exist."""
         yield from problems_with_model(settings.model)
+        yield from problems_with_pairs(settings, names)
+        names = {name: of for name, of in names.items() if name not in settings.pair_datasets}
         model = resolve_model(settings)
         yield from problems_with_dataset_count(model, len(names), settings.protected)
         yield from problems_with_gain(settings.gain)
@@ -77,29 +81,46 @@ class RecordsAttack(_CountsPeople):
 
     def run(self, settings: RecordsSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Run the model."""
+        datasets, pairs = split_pairs(settings, datasets)
         population = datasets[-1] if is_membership(settings) else None
         originals = list(datasets if population is None else datasets[:-1])
         release = None
         if settings.protected:
             originals, release = originals[: len(originals) // 2], originals[len(originals) // 2 :]
-        options = settings.model_dump(exclude={"model", "protected", "by"})
+        options = settings.model_dump(exclude={"model", "protected", "by"}) | pairs
         assessment = attack(
             originals, settings.model, population=population, release=release, **options
         )
         return _add_group_chart(assessment, settings.by)
 
+    def companion_datasets(self, settings: RecordsSettings) -> Sequence[str]:
+        """The pairs that say what is known of single records."""
+        return settings.pair_datasets
+
+    def known_of_single(
+        self,
+        settings: RecordsSettings,  # noqa: ARG002
+        companions: Sequence[Dataset],
+    ) -> Sequence[str]:
+        """The attributes that pairs name."""
+        named = (each.to_arrow().column(1).to_pylist() for each in companions)
+        return list(dict.fromkeys(str(name) for names in named for name in names))
+
     def same_records(self, settings: RecordsSettings, datasets: Sequence[str]) -> Mapping[str, str]:
         """Originals of protected versions, unless an id tells whose records are whose."""
         if not settings.protected or settings.on is not None:
             return {}
+        datasets = [name for name in datasets if name not in settings.pair_datasets]
         releases = datasets[:-1] if is_membership(settings) else datasets
         half = len(releases) // 2
         return dict(zip(releases[:half], releases[half:], strict=True))
 
     def undisclosed(self, settings: RecordsSettings, datasets: Sequence[str]) -> Sequence[str]:
-        """Originals beside their protected versions, and the population."""
+        """Originals beside their protected versions, the population, and pairs."""
+        pairs = [name for name in datasets if name in settings.pair_datasets]
+        datasets = [name for name in datasets if name not in settings.pair_datasets]
         originals = datasets[: len(datasets) // 2] if settings.protected else ()
-        return [*originals, *(datasets[-1:] if is_membership(settings) else ())]
+        return [*originals, *(datasets[-1:] if is_membership(settings) else ()), *pairs]
 
     def needed_columns(self, settings: RecordsSettings) -> Collection[str]:
         """Attributes that are known or sought, the id that links datasets, the prior."""
@@ -121,12 +142,13 @@ class RecordsAttack(_CountsPeople):
         settings: RecordsSettings,
         original: Dataset,
         released: Dataset,
-        companions: Sequence[Dataset] = (),  # noqa: ARG002
+        companions: Sequence[Dataset] = (),
     ) -> Assessment | None:
         """Of everybody in one dataset, who they are or what they hide."""
         model = resolve_model(settings)
         if model not in ("CRS", "CAS"):
             return None
+        _, pairs = split_pairs(settings, [original, *companions])
         return attack(
             original,
             model,
@@ -134,6 +156,9 @@ class RecordsAttack(_CountsPeople):
             settings.seeks,
             release=released,
             records_known=settings.records_known,
+            on=settings.on if pairs else None,
+            knows_also=pairs.get("knows_also"),
+            knows_only=pairs.get("knows_only"),
         )
 
     def run_with_originals(
@@ -152,7 +177,7 @@ class RecordsAttack(_CountsPeople):
 
         Whether years code an attribute alike is seen in the originals.
         """
-        if settings.protected:
+        if settings.protected or settings.pair_datasets:
             return None
         if not is_membership(settings):
             return _run_on_protected_years(self, settings, datasets, originals)

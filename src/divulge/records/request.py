@@ -14,6 +14,7 @@ from divulge.data import Dataset
 from divulge.records.inference.secrets import Secrets
 from divulge.records.models.linked_datasets import Duplicates, LinkedDatasets, build_joint_secret
 from divulge.records.models.one_person import match_values
+from divulge.records.models.record_knowledge import RecordKnowledge
 from divulge.records.protected.dataset_pair import DatasetPair
 from divulge.work import InvalidInput, Problem
 
@@ -33,6 +34,8 @@ class AttackRequest:
     pair: DatasetPair | None = None
     duplicates: Duplicates = "error"
     seed: int = 0
+    knowledge: RecordKnowledge | None = None
+    """By which attributes each record is known, where not all are known by the same."""
 
     @property
     def goal(self) -> str:

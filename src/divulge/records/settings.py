@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,7 +12,11 @@ from divulge.classes.people import RecordsKnown
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.records.attack_models import EVERYDAY_NAMES
 from divulge.records.models.attribute_gaps import YearChoices
+from divulge.records.single_knowledge import MODELS_OF_SINGLE_RECORDS
 from divulge.work import Problem
+
+if TYPE_CHECKING:
+    from divulge.data import Dataset
 
 Target = dict[str, Any]
 
@@ -75,6 +79,20 @@ class RecordsSettings(_Settings):
     records_known: RecordsKnown = Field(
         "one", description="Of somebody with several records (role person): one is known, or all."
     )
+    knows_also: str | None = Field(
+        None,
+        description="A dataset of pairs (the id that `on` names, an attribute): what is known of "
+        "single records beside.",
+    )
+    knows_only: str | None = Field(
+        None, description="The same: what alone is known of single records, instead of `knows`."
+    )
+
+    @property
+    def pair_datasets(self) -> tuple[str, ...]:
+        """The datasets of pairs that say what is known of single records; each once."""
+        named = (self.knows_also, self.knows_only)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
 class LongitudinalSettings(_Settings):
@@ -121,6 +139,43 @@ class LinkageSettings(_Settings):
 def resolve_model(settings: RecordsSettings) -> str:
     """The attack model, whatever it is called in the release."""
     return EVERYDAY_NAMES.get(settings.model, settings.model)
+
+
+def split_pairs(
+    settings: RecordsSettings, datasets: Sequence[Dataset]
+) -> tuple[Sequence[Dataset], dict[str, Dataset]]:
+    """The datasets without those of pairs, which come last; these by setting."""
+    names = settings.pair_datasets
+    if not names:
+        return datasets, {}
+    by_name = dict(zip(names, datasets[-len(names) :], strict=True))
+    named = {"knows_also": settings.knows_also, "knows_only": settings.knows_only}
+    pairs = {place: by_name[name] for place, name in named.items() if name is not None}
+    return datasets[: -len(names)], pairs
+
+
+def problems_with_pairs(
+    settings: RecordsSettings, names: Mapping[str, Sequence[str]]
+) -> Iterator[Problem]:
+    """Datasets of pairs that exist, with two columns, and an id that they name records by."""
+    model = resolve_model(settings)
+    for place in ("knows_also", "knows_only"):
+        name = getattr(settings, place)
+        if name is None:
+            continue
+        if model not in MODELS_OF_SINGLE_RECORDS:
+            models = ", ".join(MODELS_OF_SINGLE_RECORDS)
+            yield Problem(place, f"is for the models {models}, not for {model}.")
+        if name not in names:
+            yield Problem(place, f'the release has no dataset "{name}".', name, list(names))
+        elif len(names[name]) != 2:
+            message = f'"{name}" has {len(names[name])} columns; pairs have two (id, attribute).'
+            yield Problem(place, message)
+    if settings.pair_datasets and settings.on is None:
+        yield Problem("on", "is missing; name the id that pairs name records by.")
+    first = next(iter(names.values()), ())
+    if settings.pair_datasets and settings.on is not None and names:
+        yield from find_name_problems("on", [settings.on], first, f'dataset "{next(iter(names))}"')
 
 
 def is_membership(settings: RecordsSettings) -> bool:

@@ -73,6 +73,24 @@ def attack_again(
         outcomes = [_judge_knowing(outcome, knowing, key) for outcome in verdict.outcomes]
         return replace(verdict, outcomes=tuple(outcomes))
 
+    def judge_refilled(
+        verdict: Verdict,
+        key: str,
+        seen: Mapping[str, Dataset],
+        known: Mapping[str, Dataset],
+        refills: Mapping[str, Refill],
+    ) -> Verdict:
+        """The worse of a verdict and of what refilling tells, of all attributes or of some."""
+        if not refills:
+            return verdict
+        filled = {name: found.refilled_rightly for name, found in refills.items()}
+        verdict = judge_also(verdict, key, _fill_datasets(seen, filled), known)
+        for name, found in refills.items():
+            for part in found.refilled_partly:
+                again = judge(_fill_datasets(seen, {name: part}), adversaries=[], originals=known)
+                verdict = _judge_records(verdict, again, key)
+        return verdict
+
     if earlier:
         both = {**current, **{name: dataset for name, (dataset, _) in earlier.items()}}
         known = {
@@ -81,12 +99,8 @@ def attack_again(
         known = {**known_originals, **known}
         verdict = judge_also(verdict, AFTER_COMPARING, both, known)
         more = _refill_datasets(publications, both, known, parts)
-        if more:
-            verdict = judge_also(verdict, AFTER_COMPARING, _fill_datasets(both, more), known)
-    if refills:
-        filled = _fill_datasets(current, refills)
-        verdict = judge_also(verdict, AFTER_REFILLING, filled, known_originals)
-    return verdict
+        verdict = judge_refilled(verdict, AFTER_COMPARING, both, known, more)
+    return judge_refilled(verdict, AFTER_REFILLING, current, known_originals, refills)
 
 
 def _leave_out_telling(release: Release, parts: Mapping[str, Part]) -> dict[str, Publication]:
@@ -117,16 +131,13 @@ def _refill_datasets(
 
 
 def _fill_datasets(
-    datasets: Mapping[str, Dataset], refills: Mapping[str, Refill]
+    datasets: Mapping[str, Dataset], filled: Mapping[str, Dataset]
 ) -> dict[str, Dataset]:
-    """The datasets with the cells that verified relations tell rightly."""
-    filled = {
-        name: replace(
-            datasets[name], columns={**datasets[name].columns, **found.refilled_rightly.columns}
-        )
-        for name, found in refills.items()
+    """The datasets with some columns as they are once cells were filled."""
+    return {**datasets} | {
+        name: replace(datasets[name], columns={**datasets[name].columns, **of.columns})
+        for name, of in filled.items()
     }
-    return {**datasets, **filled}
 
 
 def _find_telling_tables(
@@ -157,6 +168,16 @@ def _judge_both(verdict: Verdict, again: Verdict, key: str) -> Verdict:
     """The verdict with the worse of two outcomes of each limit; `key` says what makes it worse."""
     pairs = zip(verdict.outcomes, again.outcomes, strict=True)
     return replace(verdict, outcomes=tuple(_choose_worse(*pair, key) for pair in pairs))
+
+
+def _judge_records(verdict: Verdict, again: Verdict, key: str) -> Verdict:
+    """The verdict with the worse of two outcomes of limits on records, which `again` has alone."""
+    others = iter(again.outcomes)
+    outcomes = [
+        outcome if outcome.limit.of_assessment else _choose_worse(outcome, next(others), key)
+        for outcome in verdict.outcomes
+    ]
+    return replace(verdict, outcomes=tuple(outcomes))
 
 
 def _judge_knowing(outcome: Outcome, knowing: Mapping[str, Assessment], key: str) -> Outcome:

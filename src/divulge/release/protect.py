@@ -300,7 +300,7 @@ def _protect_dataset(
         limited = LimitedAdversary(adversary.name, adversary.settings, theirs)
         by_attack.setdefault(adversary.attack, []).append(limited)
         if _has_risk_per_record(before, adversary, dataset):
-            knows = find_attack(adversary).known_columns(adversary.settings, dataset)
+            knows = _list_known_columns(adversary, dataset, sources)
             runner = _build_attack(adversary, current, sources)
             attack_runners[adversary.name] = (runner, knows)
             limits += [limit.on(adversary.name) for limit in theirs]
@@ -338,6 +338,16 @@ def _protect_dataset(
         for changed_part in attacks()[attack].protect(adversaries, current_version, plan) or ():
             yield changed_part
             current_version = changed_part.dataset
+
+
+def _list_known_columns(
+    adversary: Adversary, dataset: Dataset, sources: Mapping[str, Dataset]
+) -> list[str]:
+    """What the adversary knows of everybody, and what of single records."""
+    attack, settings = find_attack(adversary), adversary.settings
+    pairs = [sources[name] for name in attack.companion_datasets(settings)]
+    single = [name for name in attack.known_of_single(settings, pairs) if name in dataset.names]
+    return list(dict.fromkeys([*attack.known_columns(settings, dataset), *single]))
 
 
 def _has_failing(limits: Sequence[Limit], before: Verdict, dataset: str) -> bool:

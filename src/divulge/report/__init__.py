@@ -14,6 +14,7 @@ from divulge.report.page import report
 from divulge.report.results import check_into, write_results
 
 if TYPE_CHECKING:
+    from divulge.protection import RiskUtilityMap
     from divulge.report.page import ReportSubject
 
 __all__ = ["check_into", "report", "write_results"]
@@ -22,9 +23,16 @@ __all__ = ["check_into", "report", "write_results"]
 class _CallablePackage(ModuleType):
     """The public call has the name of this floor of the house, so the package answers to it."""
 
-    def __call__(self, found: ReportSubject, path: Path | str, overwrite: bool = False) -> None:
+    def __call__(
+        self,
+        found: ReportSubject,
+        path: Path | str,
+        overwrite: bool = False,
+        *,
+        frontier: RiskUtilityMap | None = None,
+    ) -> None:
         """Write a report."""
-        report(found, path, overwrite)
+        report(found, path, overwrite, frontier=frontier)
 
 
 sys.modules[__name__].__class__ = _CallablePackage

@@ -34,20 +34,29 @@ ReportSubject: TypeAlias = "Verdict | ProtectedRelease | Protected | RiskUtility
 """What a report can be written of."""
 
 
-def report(found: ReportSubject, path: Path | str, overwrite: bool = False) -> None:
+def report(
+    found: ReportSubject,
+    path: Path | str,
+    overwrite: bool = False,
+    *,
+    frontier: RiskUtilityMap | None = None,
+) -> None:
     """Write the report of a verdict, a protection or a map as one HTML file.
 
     It needs nothing outside.
 
-    A file that exists is replaced only with `overwrite`.
+    A file that exists is replaced only with `overwrite`. With the map of other ways as `frontier`,
+    the section on the recoding of its dataset shows those that are efficient.
     """
     from divulge.protection import RiskUtilityMap
     from divulge.release import Verdict
 
     if isinstance(found, Verdict):
         text = page(found)
+    elif isinstance(found, RiskUtilityMap):
+        text = map_page(found)
     else:
-        text = map_page(found) if isinstance(found, RiskUtilityMap) else protection_page(found)
+        text = protection_page(found, frontier)
     with whole_file(path, overwrite) as part:
         part.write_text(text, encoding="utf-8")
 
@@ -67,10 +76,14 @@ def page(verdict: Verdict) -> str:
     )
 
 
-def protection_page(result: ProtectedRelease | Protected) -> str:
-    """The report of a protection as HTML text."""
+def protection_page(
+    result: ProtectedRelease | Protected, frontier: RiskUtilityMap | None = None
+) -> str:
+    """The report of a protection as HTML text, perhaps with the efficient ways of a map."""
     from divulge.protection import Protected
     from divulge.protection.changes.decision_log import describe_decision
+    from divulge.protection.result.recoding_summary import read_summary_head
+    from divulge.protection.result.utility_map import read_map_head
 
     if isinstance(result, Protected):
         title, parts = result.original.name, {result.original.name: result}
@@ -80,6 +93,8 @@ def protection_page(result: ProtectedRelease | Protected) -> str:
         others = {name: part for name, part in result.parts.items() if name not in parts}
         verdicts, refills = (result.before, result.after), dict(result.after.refills)
     methods = {name: part.method for name, part in parts.items() if part.method is not None}
+    summaries = {name: part.recoding for name, part in parts.items()}
+    recodings = {name: found for name, found in summaries.items() if found is not None}
     return _load_template("protection.html.jinja").render(
         **_read_words("protection"),
         in_words=describe_decision,
@@ -89,6 +104,12 @@ def protection_page(result: ProtectedRelease | Protected) -> str:
         others=others,
         charts={name: _render_chart(part.chart()) for name, part in parts.items()},
         verdicts=verdicts,
+        recodings=recodings,
+        recoding_charts={name: _render_chart(found.chart()) for name, found in recodings.items()},
+        recoding_head=read_summary_head(),
+        frontier=frontier,
+        frontier_chart=None if frontier is None else _render_chart(frontier.chart()),
+        map_head=read_map_head(),
         methods=methods,
         method_charts={name: _render_chart(found.chart()) for name, found in methods.items()},
         method_head=read_phrases("divulge.protection", "method.head"),

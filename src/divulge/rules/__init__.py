@@ -14,8 +14,11 @@
 from divulge.rules.checks.program_check import CheckedProgram, check_program
 from divulge.rules.dictionary_facts import RecordKeys, list_dictionary_facts, read_record_keys
 from divulge.rules.engine.evaluation import evaluate
-from divulge.rules.engine.facts import Facts
+from divulge.rules.engine.facts import FactRow, Facts
 from divulge.rules.engine.fixpoint import BoundReached
+from divulge.rules.engine.stored_values import LabelledNull
+from divulge.rules.explanation.explain import explain
+from divulge.rules.explanation.explanation import Explanation
 from divulge.rules.language.program import Program
 from divulge.rules.library.library_programs import list_library, load_library
 from divulge.rules.library.name_likeness import measure_likeness
@@ -24,12 +27,16 @@ from divulge.rules.plugin_atoms import RulePlugin, plugin
 __all__ = [
     "BoundReached",
     "CheckedProgram",
+    "Explanation",
+    "FactRow",
     "Facts",
+    "LabelledNull",
     "Program",
     "RecordKeys",
     "RulePlugin",
     "check_program",
     "evaluate",
+    "explain",
     "list_dictionary_facts",
     "list_library",
     "load_library",

@@ -21,7 +21,6 @@ The real clock ends a search only where somebody asks for it (`Budget(stop_after
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +34,9 @@ TICKS_PER_SECOND = 10**9
 
 ENDLESS_SECONDS = 1e6
 """Nominal seconds that stand for no end: as many steps of anything are a whole number."""
+
+MOST_SECONDS = 1e12
+"""The longest effort, some thirty thousand years: whatever is counted out of it is finite."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,9 @@ class Effort:
     """So many nominal seconds of work in this thread, from when it is made."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = max(0.0, seconds)
+        self.seconds = min(max(0.0, seconds), MOST_SECONDS)
         self._start_ticks = _meter.ticks
-        self._end_ticks = self._start_ticks + _to_ticks(self.seconds)
+        self._end_ticks = self._start_ticks + round(self.seconds * TICKS_PER_SECOND)
 
     @property
     def used(self) -> float:
@@ -119,7 +121,3 @@ class Effort:
     def until(self, share: float) -> Effort:
         """What is left until this share of the whole is used."""
         return self.part(share * self.seconds - self.used)
-
-
-def _to_ticks(seconds: float) -> float:
-    return math.inf if math.isinf(seconds) else round(seconds * TICKS_PER_SECOND)

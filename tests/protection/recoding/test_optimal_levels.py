@@ -295,3 +295,16 @@ def test_a_sensitive_attribute_cannot_be_recoded_too() -> None:
     ]
     with pytest.raises(InvalidInput, match="sensitive and recoded at once"):
         protection.recode(dataset, limits)
+
+
+def test_of_levels_that_lose_the_same_the_finest_is_taken() -> None:
+    """A level that only renames values loses nothing, and is not taken for nothing."""
+    renamed = Hierarchy.from_levels(
+        [[town, f"town {town}", "all"] for town in ("Roma", "Pisa", "Como")]
+    )
+    table = pa.table({"town": ["Roma", "Pisa", "Como"] * 4, "sex": ["f", "m"] * 6})
+    people = Dataset.from_arrow(table, {"quasi_identifier": ["town", "sex"]}, {"town": renamed})
+    for k, level in ((1, 0), (2, 0), (3, 2)):
+        p = protection.recode(people, [Limit("k_anonymity", at_least=k)], 0.0)
+        assert p.levels.get("town", 0) == level
+        assert p.proved

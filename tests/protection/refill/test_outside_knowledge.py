@@ -123,3 +123,44 @@ def test_shuffled_columns_mean_nothing(seed: int) -> None:
     r = protection.refill(recode_town(hidden, np.arange(0, ROWS, 2)), shuffled)
     assert r.verified == 0
     assert r.by_coarse_attribute()["town"].verified == 0
+
+
+def test_who_knows_fewer_relations_sees_some_cells_only() -> None:
+    people = make_people()
+    rows = np.arange(0, ROWS, 20)
+    hidden = hide_cells(people, {"age": rows, "town": rows})
+    r = protection.refill(hidden, people, columns=["born", "code", "age", "town"])
+    assert r.verified == 2 * rows.size
+    missing = [
+        tuple(part.to_arrow()[name].null_count for name in ("age", "town"))
+        for part in r.refilled_partly
+    ]
+    assert missing == [(0, rows.size), (rows.size, 0)]
+    # Nothing is told: there is nothing to know less of.
+    assert protection.refill(hidden, people, columns=["noise"]).refilled_partly == ()
+
+
+def test_cautious_people_believe_what_many_cells_bear_out() -> None:
+    people = make_people().select(["town", "code", "noise"])
+    rows = np.flatnonzero(people.columns["code"].codes == 0)
+    few = hide_cells(people, {"town": rows[:1]})
+    r = protection.refill(few, people)
+    assert (r.claimed, r.refilled_partly) == (1, ())
+    # Of a column that is hidden as a whole nothing can be learned, so only the bold fill it.
+    whole = protection.refill(hide_cells(people, {"town": np.arange(ROWS)}), people)
+    assert [part.to_arrow()["town"].null_count for part in whole.refilled_partly] == [ROWS]
+
+
+def test_an_attribute_that_few_records_show_to_be_told_is_spared_once_it_is_hidden() -> None:
+    # 24 records are too few to learn from that a year of birth tells the age: it is hidden for all,
+    # which the truth then shows to be useless.
+    age = np.repeat(np.arange(30, 36), 4)
+    table = pa.table({"age": age, "born": 2020 - age, "sex": ["f", "m", "m", "f"] * 6})
+    people = dv.Dataset.from_arrow(table, roles={"quasi_identifier": ["age", "sex"]})
+    limits = [dv.Limit("k_anonymity", at_least=3)]
+    alone = protection.protect(people, limits, ["suppress"], published=["age", "sex"])
+    assert alone.dataset.to_arrow()["age"].null_count > 6
+    beside = protection.protect(people, limits, ["suppress"], published=["age", "born", "sex"])
+    assert beside.determined == {"age": ("born",)}
+    assert beside.dataset.to_arrow()["age"].null_count == 0
+    assert beside.removed == 0

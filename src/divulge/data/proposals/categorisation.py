@@ -6,7 +6,8 @@ The algorithm's four rules, and what becomes of them here:
 2. an attribute that is like a known one borrows its category: the likeness of names and of
    descriptions, the most alike known names deciding;
 3. what was concluded is experience for the other attributes of the same data;
-4. one category an attribute: where two are equally supported, a person decides (`conflict`).
+4. one category an attribute: where two are equally supported, a person decides (`conflict`). What
+   they decided is kept, and wins over likeness the next time.
 
 What the data themselves show (a value of its own for every record, say) is held against it: it
 makes a settled category doubtful, it never replaces one silently.
@@ -43,6 +44,8 @@ class Proposal:
     reasons: tuple[str, ...] = ()
     candidates: tuple[Role, ...] = ()
     topic: str = ""
+    is_decided: bool = False
+    """Whether the user has decided it, for an attribute of this very name."""
 
     def to_dict(self) -> dict[str, Any]:
         """The proposal as plain values."""
@@ -131,7 +134,7 @@ def categorise(
     """
     known_base = Experience.own() + Experience.shipped() if experience is None else experience
     descriptions = _list_descriptions(data)
-    proposals = _borrow_roles(descriptions, known_base)
+    proposals = _take_decisions(_borrow_roles(descriptions, known_base), known_base)
     if feed_back:
         proposals = _feed_back_conclusions(descriptions, proposals)
     proposals = _flag_shared_single_roles(proposals)
@@ -230,6 +233,33 @@ def _conclude_role(name: str, *matches: Sequence[tuple[float, KnownAttribute]]) 
     )
 
 
+def _take_decisions(
+    proposals: Mapping[str, Proposal], base: Iterable[KnownAttribute]
+) -> dict[str, Proposal]:
+    """What the user decided of an attribute of this very name, whatever else it is like."""
+    decisions: dict[str, dict[Role, KnownAttribute]] = {}
+    for known in base:
+        if known.is_own:
+            decisions.setdefault(known.name.strip().casefold(), {}).setdefault(known.role, known)
+    taken = {}
+    for name, proposal in proposals.items():
+        own = decisions.get(name.strip().casefold(), {})
+        taken[name] = proposal
+        if len(own) == 1:  # of two decisions, a person must choose again
+            [(role, known)] = own.items()
+            reason = f'its name is "{known.name}" in {known.source}: {role}'
+            others = (each for each in proposal.reasons if each != reason)
+            taken[name] = replace(
+                proposal,
+                role=role,
+                status="settled",
+                reasons=(reason, *others),
+                candidates=(),
+                is_decided=True,
+            )
+    return taken
+
+
 def _select_most_similar(
     places: Iterable[tuple[int, float]], base: Sequence[KnownAttribute]
 ) -> list[tuple[float, KnownAttribute]]:
@@ -270,9 +300,11 @@ def _flag_shared_single_roles(proposals: Mapping[str, Proposal]) -> dict[str, Pr
     for role in SINGLE_ROLES:
         rivals = [p for p in proposals.values() if p.role == role]
         if len(rivals) > 1:
+            decided = [p for p in rivals if p.is_decided]
+            flagged = [p for p in rivals if p not in decided] if len(decided) == 1 else rivals
             names = ", ".join(f'"{p.attribute}"' for p in rivals)
             reason = f"only one attribute can be the {role}, and several could: {names}"
-            for p in rivals:
+            for p in flagged:
                 checked_proposals[p.attribute] = replace(
                     p,
                     role=None,

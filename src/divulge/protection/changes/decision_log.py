@@ -17,6 +17,7 @@ import numpy as np
 
 from divulge.assessment import Decision, Sentence
 from divulge.assessment.decision import Change as Kind
+from divulge.assessment.decision import Origin
 from divulge.data import Dataset
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection.changes.changes import drop_records, hide_cells, replace_values, value_at
@@ -49,6 +50,8 @@ class Change:
     among: tuple[str, ...]
     whole_column: bool = False
     """Whether it is one decision for the whole column."""
+    origin: Origin = "limit"
+    """Whether a limit asks for it, or a directive, whose rule `rule` names."""
 
     def __len__(self) -> int:
         return 1 if self.whole_column else len(self.records)
@@ -238,6 +241,7 @@ class DecisionLog(Sequence[Decision]):
             None if change.whole_column else int(change.records[within]),
             change.attribute,
             binding,
+            change.origin,
         )
 
     def _build_row(self, place: int, values: bool) -> dict[str, Any]:
@@ -256,8 +260,8 @@ class DecisionLog(Sequence[Decision]):
 
 
 _COLUMNS = (
-    "change", "dataset", "record", "attribute", "label", "rule", "reason", "among", "company",
-    "before", "after", "sentence",
+    "change", "dataset", "record", "attribute", "label", "rule", "origin", "reason", "among",
+    "company", "before", "after", "sentence",
 )  # fmt: skip
 
 
@@ -286,7 +290,8 @@ def describe_decision(decision: Decision, values: bool = False) -> Sentence:
     }
     place = "all" if decision.record is None else "one"
     suffix = "_values" if values and "from" in decision.binding else ""
-    return Sentence("divulge.protection", f"decision.{decision.change}.{place}{suffix}", details)
+    table = "decision" if decision.origin == "limit" else "directed"
+    return Sentence("divulge.protection", f"{table}.{decision.change}.{place}{suffix}", details)
 
 
 def _truncate_change(change: Change, count: int) -> Change:

@@ -45,6 +45,20 @@ def count_matches(codes: Array, count: Array, size: int, row: Array) -> int:
 
 
 @kernel
+def count_listed_matches(codes: Array, count: Array, listed: Array, row: Array) -> int:
+    """The same among some rows.
+
+    Invariant: `total` counts those of the rows listed before place.
+    """
+    total = 0
+    for place in range(listed.size):
+        q = listed[place]
+        if count[q] > 0 and may_match(codes[q], row, False):
+            total += count[q]
+    return total
+
+
+@kernel
 def update_match_counts(
     codes: Array, matches: Array, size: int, old: Array, new: Array, known: bool
 ) -> None:
@@ -76,24 +90,3 @@ def may_reveal(
         ):
             return False
     return True
-
-
-@kernel
-def find_best_attribute(
-    codes: Array, count: Array, size: int, row: Array, allowed: Array, costs: Array
-) -> int:
-    """The attribute whose hiding gives a row the most company for its cost; -1 if none is left.
-
-    Invariant: `best` is the best attribute before a, and `trial` equals the row.
-    """
-    best, most = -1, -1.0
-    trial = row.copy()
-    for a in range(row.size):
-        if row[a] == HIDDEN or not allowed[a]:
-            continue
-        trial[a] = HIDDEN
-        value = count_matches(codes, count, size, trial) / costs[a]
-        trial[a] = row[a]
-        if value > most:
-            best, most = a, value
-    return best

@@ -8,7 +8,7 @@ figures of an adversary's attack all come down to the same: a risk per record, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, fsum, inf
 from typing import Any
 
@@ -18,9 +18,11 @@ import numpy.typing as npt
 from divulge import records
 from divulge.assessment import Assessment, Limit, Measurement, Outcome, Sentence, measures
 from divulge.assessment.assessment_measures import HIGHEST_RISK
+from divulge.assessment.limit import is_beyond_bound
 from divulge.classes.people import RecordsKnown, find_people
 from divulge.data import Dataset
 from divulge.records.risk.class_measures.class_measure import ClassMeasure
+from divulge.records.risk.clusters import Clusters
 from divulge.records.risk.custom_risk import name_function, read_risks
 from divulge.records.risk.frequencies import (
     DEFAULT_NULLS,
@@ -29,7 +31,7 @@ from divulge.records.risk.frequencies import (
     Nulls,
 )
 from divulge.records.risk.group_risk import describe_links, spread_risk
-from divulge.records.risk.links import Clusters, read_links
+from divulge.records.risk.links import read_links
 from divulge.records.risk.measure_spec import (
     MeasureSpec,
     PerRecord,
@@ -73,6 +75,9 @@ class Goal:
     run_attack: AttackRunner | None = None
     clusters: Clusters | None = None
     """Which records are linked, of all that were there when the goal was set."""
+    thresholds: Floats | None = None
+    """The risk that each of these records may have; no number where the limit's bound holds."""
+    threshold_rules: tuple[str, ...] = ()
 
     @property
     def is_count_limit(self) -> bool:
@@ -109,9 +114,18 @@ class Goal:
 
     @property
     def highest_risk(self) -> float:
-        """The highest risk that the limit leaves a record: one in k where it counts."""
+        """The highest risk that the limit leaves every record: one in k where it counts."""
         bound = self.limit.bound
-        return bound if self.limit.at_most is not None else 1 / max(bound, 1.0)
+        risk = bound if self.limit.at_most is not None else 1 / max(bound, 1.0)
+        return risk if self.thresholds is None else min(risk, float(np.nanmin(self.thresholds)))
+
+    @property
+    def takes_thresholds(self) -> bool:
+        """Whether single records may have limits of their own: it bounds the risk of each."""
+        if self.limit.of_assessment or self.is_class_limit:
+            return False
+        measure = MEASURES.get(self.limit.measure)
+        return measure is None or measure.figure is not judge_average_risk
 
     @property
     def rule(self) -> str:
@@ -133,6 +147,41 @@ class Goal:
         `kept` are their numbers among the records that the goal was set for, where some of those
         are gone: whoever was linked by way of them still is.
         """
+        standing = self._measure_bound(dataset, original, kept)
+        if self.thresholds is None:
+            return standing
+        return self._judge_singly(standing, dataset, kept)
+
+    def find_rare_records(self, counts: npt.ArrayLike, kept: Ints | None = None) -> Bools:
+        """Who has fewer alike than a limit that counts asks of them."""
+        rare: Bools = np.asarray(self.limit.broken_by(counts))
+        if self.thresholds is None:
+            return rare
+        own = self.thresholds if kept is None else self.thresholds[kept]
+        risk = 1 / np.maximum(np.asarray(counts, np.float64), 1.0)
+        return np.where(np.isfinite(own), is_beyond_bound(risk, own, "highest"), rare)
+
+    def _judge_singly(self, standing: Standing, dataset: Dataset, kept: Ints | None) -> Standing:
+        """How records stand of which some have a threshold of their own."""
+        assert self.thresholds is not None  # noqa: S101  # asked before
+        own = self.thresholds if kept is None else self.thresholds[kept]
+        if own.size != dataset.rows:
+            message = "are of other records than those that are judged."
+            raise InvalidInput(f'dataset "{dataset.name}"', [Problem("thresholds", message)])
+        is_own = np.isfinite(own)
+        at_risk = np.where(is_own, is_beyond_bound(standing.risk, own, "highest"), standing.at_risk)
+        values = {"count": int(is_own.sum()), "rules": ", ".join(self.threshold_rules)}
+        sentence = Sentence("divulge.protection", "thresholds", values)
+        outcome = replace(
+            standing.outcome,
+            held=not np.any(at_risk),
+            vacuous=False,
+            sentences=(*standing.outcome.sentences, sentence),
+        )
+        return replace(standing, outcome=outcome, at_risk=at_risk)
+
+    def _measure_bound(self, dataset: Dataset, original: Dataset, kept: Ints | None) -> Standing:
+        """How a dataset stands to the bound of the limit."""
         if self.limit.of_assessment:
             return self._measure_attack(dataset, original)
         if self.clusters is not None:

@@ -10,7 +10,7 @@ same data and the same secret give the same decoys, and other records leave them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -29,6 +29,7 @@ from divulge.protection.changes.changes import (
 )
 from divulge.protection.changes.decision_log import Change, DecisionLog
 from divulge.protection.changes.kernels import HIDDEN
+from divulge.protection.directives.settlement import SettledDirectives
 from divulge.protection.refill.columns import mix_codes
 from divulge.protection.result.protected import Protected
 from divulge.work import Problem, checks
@@ -53,6 +54,8 @@ class DecoyWish:
     """From the data themselves if None: who does not have all of them cannot derive it."""
     most_records: float = np.inf
     """How many records may be changed, those included that had to be."""
+    kept: SettledDirectives = field(default_factory=SettledDirectives)
+    """Which cells rules keep: none of them becomes a decoy."""
 
 
 def check_decoys(decoys: float) -> Iterator[Problem]:
@@ -102,6 +105,7 @@ def _draw_decoys(protected: Protected, wish: DecoyWish) -> list[tuple[int, str]]
     names = list(protected.among)
     rows = build_code_matrix(protected.dataset, names, absence_apart=True)
     is_hidden = _find_fresh_cells(protected, names)
+    kept = wish.kept.mark_kept(names, protected.kept)
     wanted = np.floor(wish.rate * np.cumsum(is_hidden.sum(axis=0)) + 0.5)
     priority = _rank_records(protected, wish.secret)
     changed = protected.decisions.suppressed_or_removed.size
@@ -120,6 +124,8 @@ def _draw_decoys(protected: Protected, wish: DecoyWish) -> list[tuple[int, str]]
                 absent=protected.dataset.columns[name].missing_code,
             )
             spare = spare[~np.isin(spare, [record for record, _ in drawn])]
+            if kept is not None:
+                spare = spare[~kept[spare, a]]
             # A record that was changed already takes no room.
             is_free = is_touched[spare]
             takes = np.cumsum(~is_free)

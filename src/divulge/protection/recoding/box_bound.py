@@ -64,7 +64,7 @@ def bound_by_boxes(evaluator: LevelEvaluator, least: float, effort: Effort) -> B
             a = _choose_attribute(evaluator, low, high.levels)
             middle = (low[a] + high.levels[a]) // 2
             below = (*high.levels[:a], middle, *high.levels[a + 1 :])
-            charge(tuning.LEVEL_COST, lattice.units * len(lattice.names))
+            charge(tuning.BOX_COST, lattice.units * len(lattice.names))
             coarsest = evaluator.evaluate(below)
             evaluator.evaluated.pop(below, None)
             if evaluator.is_allowed(coarsest) and coarsest.loss < least - TIE_TOLERANCE:

@@ -47,7 +47,9 @@ def find_optimal_levels(
     with work.step("Searching for the best levels") as step:
         search.descend(step)
         search.settle_rest(step)
-    return LevelSearchResult(best=search.best, proof=search.build_proof(search.least))
+        least = search.least
+        search.lower_ties(step)
+    return LevelSearchResult(best=search.best, proof=search.build_proof(least))
 
 
 class BoundedSearch:
@@ -95,6 +97,22 @@ class BoundedSearch:
                 return
             if self.states[place] == OPEN and self.bounds[place] < self.least:
                 self.check(self.find_levels(int(place)), step)
+
+    def lower_ties(self, step: Step) -> None:
+        """Of combinations that lose the same, take one below which no other does."""
+        if self.best is None:
+            return
+        most, is_lower = self.best.loss + TIE_TOLERANCE, True
+        while is_lower:
+            is_lower = False
+            for child in list_children(self.best.levels):
+                place = self.find_place(child)
+                if self.states[place] == EXCLUDED or self.bounds[place] > most:
+                    continue
+                outcome = self.check(child, step)
+                if self.evaluator.is_allowed(outcome) and outcome.loss <= most:
+                    self.best, is_lower = outcome, True
+                    break
 
     def check(self, levels: Levels, step: Step | None = None) -> LevelOutcome:
         """Evaluate a node, once, and what it tells of all below it."""

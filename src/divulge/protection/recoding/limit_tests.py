@@ -95,7 +95,11 @@ def sort_limits(
 
 def _is_told_by_units(dataset: Dataset, goal: Goal) -> bool:
     limit = goal.limit
-    if goal.clusters is not None or set(limit.options) - _COUNTED_OPTIONS:
+    if (
+        goal.clusters is not None
+        or goal.thresholds is not None
+        or set(limit.options) - _COUNTED_OPTIONS
+    ):
         return False
     columns = [dataset.columns[name] for name in goal.among]
     if any(np.any(find_hidden_cells(column)) for column in columns):

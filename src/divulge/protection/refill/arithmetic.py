@@ -74,7 +74,7 @@ def offer_numbers(
 ) -> None:
     """Offer predictions of every row as numbers, if they are right where the value is shown."""
     support = measure_numbers(target, predictions, groups)
-    if not (support.suffices or (target.truth is not None and support.is_plausible)):
+    if not (support.suffices or support.is_plausible(target.boldness)):
         return
     hidden = np.flatnonzero(target.known == HIDDEN)
     is_possible, codes = target.encode_numbers(predictions[hidden])

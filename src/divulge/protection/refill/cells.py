@@ -7,7 +7,7 @@ that shows a coarser value than the original is a secret too (`coarse_cells`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -57,19 +57,46 @@ class ReleaseCells:
         return list(self.values)
 
     def fill_dataset(
-        self, completed: Mapping[str, CompletedColumn], *, rightly: bool = False
+        self,
+        completed: Mapping[str, CompletedColumn],
+        *,
+        rightly: bool = False,
+        names: Collection[str] | None = None,
     ) -> Dataset:
-        """The dataset with the cells that relations tell; or with those that they tell rightly."""
+        """The dataset with the cells that relations tell; or with those that they tell rightly.
+
+        Of some attributes, or of all if none are named.
+        """
         columns = dict(self.dataset.columns)
         for name, values in self.values.items():
+            if names is not None and name not in names:
+                continue
             column = completed[name]
             if rightly:
                 column = replace(column, codes=self._hide_wrong(name, column))
             columns[name] = _fill_column(columns[name], column, values)
         for name, finer in self.finer.items():
+            if names is not None and name not in names:
+                continue
             told = completed[finer.column.key]
             columns[name] = finer.fill_column(columns[name], told, rightly=rightly)
         return replace(self.dataset, columns=columns)
+
+    def list_told(self, completed: Mapping[str, CompletedColumn]) -> list[str]:
+        """The attributes of which a hidden or coarser cell is told rightly."""
+        assert self.truth is not None  # noqa: S101  # asked before
+        told = [
+            name
+            for name in self.values
+            if name in self.truth
+            and np.any((completed[name].teller >= 0) & (completed[name].codes == self.truth[name]))
+        ]
+        told += [
+            name
+            for name, finer in self.finer.items()
+            if finer.truth is not None and finer.find_right(completed[finer.column.key]).any()
+        ]
+        return list(dict.fromkeys(told))
 
     def _hide_wrong(self, name: str, column: CompletedColumn) -> Ints:
         """The codes without those that are filled and not true."""

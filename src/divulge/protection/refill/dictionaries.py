@@ -14,7 +14,7 @@ import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.columns import AllowedValues, CodedColumn
-from divulge.protection.refill.support import Support, choose_support, find_mode
+from divulge.protection.refill.support import Boldness, Support, choose_support, find_mode
 from divulge.work.arrays import Ints
 
 NO_PREDICTION = -1
@@ -33,6 +33,8 @@ def find_dictionaries(
     others: Sequence[CodedColumn],
     truth: Ints,
     cardinality: int,
+    *,
+    boldness: Boldness | None,
     allowed: AllowedValues | None = None,
 ) -> Iterator[ValueMeanings]:
     """The columns whose values mean one value of the truth, perhaps within what is published.
@@ -41,19 +43,20 @@ def find_dictionaries(
         others: the columns that may be read.
         truth: the codes that are told, negative where nothing is to be told or known.
         cardinality: how many codes there are.
+        boldness: from how many records on they are believed.
         allowed: what is published of them, where that is coarser.
     """
     within = None if allowed is None else _find_merged(allowed.published, truth, cardinality)
     for place, other in enumerate(others):
         if other.is_id:
             continue
-        found = _read_meanings(other.codes, truth, cardinality)
+        found = _read_meanings(other.codes, truth, cardinality, boldness)
         if found is not None:
             yield ValueMeanings(place, *found)
         elif within is not None and allowed is not None and _has_few(other.codes, truth):
             codes = _combine(np.where(within >= 0, allowed.published, -1), other.codes)
-            found = _read_meanings(codes, within, cardinality)
-            if found is not None and found[1].is_plausible:
+            found = _read_meanings(codes, within, cardinality, boldness)
+            if found is not None and found[1].is_plausible(boldness):
                 yield ValueMeanings(place, *found)
 
 
@@ -82,7 +85,9 @@ def _combine(first: Ints, second: Ints) -> Ints:
     return codes
 
 
-def _read_meanings(codes: Ints, truth: Ints, cardinality: int) -> tuple[Ints, Support] | None:
+def _read_meanings(
+    codes: Ints, truth: Ints, cardinality: int, boldness: Boldness | None
+) -> tuple[Ints, Support] | None:
     """What each value mostly means, and how often others of the same value bear it out."""
     from divulge.protection.refill import kernels
 
@@ -92,7 +97,7 @@ def _read_meanings(codes: Ints, truth: Ints, cardinality: int) -> tuple[Ints, Su
     rows, starts = kernels.group_rows(codes, size, 1)
     mode, everybody = find_mode(truth, cardinality), np.arange(truth.size)
     figures = kernels.count_support(rows, starts, truth, everybody, mode)
-    support = choose_support(figures, trusts_twins=True, knows_truth=True)
+    support = choose_support(figures, trusts_twins=True, boldness=boldness)
     if support is None:
         return None
     known = (codes >= 0) & (truth >= 0)

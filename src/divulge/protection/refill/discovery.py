@@ -28,7 +28,7 @@ from divulge.protection.refill.ranges import RangeFinder
 from divulge.protection.refill.relations import Narrowing, Relation
 from divulge.protection.refill.restoration import restore_columns
 from divulge.protection.refill.state import Key, RefillState, StrippedPartition, Target
-from divulge.protection.refill.support import Support, choose_support
+from divulge.protection.refill.support import BOLDEST, Boldness, Support, choose_support
 from divulge.work.arrays import Array, Floats, Ints
 
 
@@ -56,6 +56,13 @@ class Completion:
     modulus: int = 1
     """Of so many groups, about one gave evidence."""
 
+    def tells_like(self, other: Completion) -> bool:
+        """Whether both tell the same of every cell."""
+        return all(
+            np.array_equal(column.codes, other.columns[key].codes)
+            for key, column in self.columns.items()
+        )
+
 
 def complete_columns(
     columns: Sequence[CodedColumn],
@@ -64,6 +71,7 @@ def complete_columns(
     truth: Mapping[str, Ints] | None = None,
     ordered: bool = False,
     read_from: Sequence[str] | None = None,
+    boldness: Boldness = BOLDEST,
 ) -> Completion:
     """Find the relations of a release and fill the hidden cells that they tell.
 
@@ -73,10 +81,14 @@ def complete_columns(
         truth: by column, what hidden cells were: only relations that mostly tell it are used.
         ordered: whether the order of the rows means something.
         read_from: columns that relations may read from; all if not given.
+        boldness: from how many cells on relations are believed, if the truth is at hand.
     """
-    restored, restorations = restore_columns(columns, truth, read_from)
+    daring = None if truth is None else boldness
+    restored, restorations = restore_columns(columns, truth, read_from, daring)
     everything = [*restored, *build_absence_columns(columns)]
-    state = RefillState(everything, keys, truth=truth, ordered=ordered, read_from=read_from)
+    state = RefillState(
+        everything, keys, truth=truth, ordered=ordered, read_from=read_from, boldness=daring
+    )
     finder, ranges = RelationFinder(state), RangeFinder(state)
     singles: list[tuple[int, ...]] = [(place,) for place in state.sources]
     in_pairs = choose_pair_columns(state, keys)
@@ -138,7 +150,9 @@ def offer_dictionaries(state: RefillState) -> None:
         others = [replace(state.columns[place], codes=state.known[place]) for place in places]
         truth = np.where(target.shown == HIDDEN, target.truth, target.shown).astype(np.int32)
         cardinality = state.columns[target.place].cardinality
-        for found in find_dictionaries(others, truth, cardinality, target.allowed):
+        for found in find_dictionaries(
+            others, truth, cardinality, boldness=target.boldness, allowed=target.allowed
+        ):
             rows = np.flatnonzero((target.known == HIDDEN) & (found.codes >= 0))
             if found.support.is_exact:
                 key: Key = ("dictionary", (places[found.place],), target.place)
@@ -197,7 +211,7 @@ class RelationFinder:
             else:
                 partition = partition or self.build_partition(places, self.modulus)
                 support = choose_support(
-                    self.count_support(partition, target), knows_truth=target.truth is not None
+                    self.count_support(partition, target), boldness=target.boldness
                 )
                 self._supports[case] = version, support
             if support is None:

@@ -43,9 +43,8 @@ class RangeFinder:
         for target in self._state.targets:
             if not target.is_open:
                 continue
-            knows_truth = target.truth is not None
             for place, support in self.screen_ranges(target):
-                if is_step(support) or (knows_truth and support.is_plausible):
+                if is_step(support) or support.is_plausible(target.boldness):
                     codes = target.known if target.evidence is target.shown else target.evidence
                     predicted = predict_by_ranges(
                         self._rank_rows(place), codes, own=codes is target.known

@@ -29,6 +29,7 @@ from divulge.protection.refill.ranges import (
 )
 from divulge.protection.refill.relations import Form, Relation
 from divulge.protection.refill.support import (
+    Boldness,
     Support,
     find_mode,
     measure_predictions,
@@ -55,6 +56,7 @@ def restore_columns(
     columns: Sequence[CodedColumn],
     truth: Mapping[str, Ints] | None,
     read_from: Sequence[str] | None,
+    boldness: Boldness | None = None,
 ) -> tuple[list[CodedColumn], list[Relation]]:
     """The columns, those of finer values with what others tell; and the relations that do.
 
@@ -74,7 +76,9 @@ def restore_columns(
             and other.origin in ("published", "group")
             and (read_from is None or other.origin == "group" or other.name in read_from)
         ]
-        codes, told = _fill_cells(column, _list_predictions(column, others, own_truth), own_truth)
+        codes, told = _fill_cells(
+            column, _list_predictions(column, others, own_truth, boldness), own_truth
+        )
         restored.append(replace(column, codes=codes))
         relations += told
     return restored, relations
@@ -113,7 +117,10 @@ def _fill_cells(
 
 
 def _list_predictions(
-    column: CodedColumn, others: Sequence[CodedColumn], truth: Ints | None
+    column: CodedColumn,
+    others: Sequence[CodedColumn],
+    truth: Ints | None,
+    boldness: Boldness | None,
 ) -> Iterator[Prediction]:
     """Every relation whose predictions keep within what is published."""
     allowed = _require_allowed(column)
@@ -122,13 +129,13 @@ def _list_predictions(
             codes = np.append(column.copies[other.name], NO_PREDICTION)
             predicted = np.where(codes >= 0, codes, IMPOSSIBLE)[other.codes]
             predicted = np.where(other.codes >= 0, predicted, NO_PREDICTION)
-            support = _measure_within(column, predicted, truth is not None)
+            support = _measure_within(column, predicted, boldness)
             if support is not None:
                 yield Prediction(
                     form="copy", columns=(other.name,), codes=predicted, support=support
                 )
     if truth is not None:
-        yield from _list_dictionaries(column, others, truth)
+        yield from _list_dictionaries(column, others, truth, boldness)
     if column.numbers is None or not column.numbers.size:
         return
     numeric = [other for other in others if other.numbers is not None]
@@ -140,7 +147,7 @@ def _list_predictions(
             values = [numbers[place] for place in places]
             calculated = predict(*values, *([] if constant is None else [constant]))
             codes = encode_predictions(column, calculated)
-            support = _measure_within(column, codes, truth is not None)
+            support = _measure_within(column, codes, boldness)
             if support is not None:
                 names = tuple(numeric[place].name for place in places)
                 yield Prediction(
@@ -148,13 +155,16 @@ def _list_predictions(
                 )
     for other in others:
         codes = encode_predictions(column, _count_members(other))
-        support = _measure_within(column, codes, truth is not None)
+        support = _measure_within(column, codes, boldness)
         if support is not None:
             yield Prediction(form="count", columns=(other.name,), codes=codes, support=support)
 
 
 def _list_dictionaries(
-    column: CodedColumn, others: Sequence[CodedColumn], truth: Ints
+    column: CodedColumn,
+    others: Sequence[CodedColumn],
+    truth: Ints,
+    boldness: Boldness | None,
 ) -> Iterator[Prediction]:
     """Columns whose values, or ranges of them, mean one finer value to who knows what they mean."""
     target = np.where(column.codes == HIDDEN, truth, -1).astype(np.int32)
@@ -163,10 +173,12 @@ def _list_dictionaries(
         if other.numbers is not None and not other.is_id:
             ranking = rank_numbers(other.list_numbers(other.codes))
             support = measure_ranges(ranking, target, mode)
-            if is_step(support) or support.is_plausible:
+            if is_step(support) or support.is_plausible(boldness):
                 codes = predict_by_ranges(ranking, target, own=False)
                 yield Prediction(form="range", columns=(other.name,), codes=codes, support=support)
-    for found in find_dictionaries(others, target, column.cardinality, column.allowed):
+    for found in find_dictionaries(
+        others, target, column.cardinality, boldness=boldness, allowed=column.allowed
+    ):
         yield Prediction(
             form="dictionary",
             columns=(others[found.place].name,),
@@ -262,7 +274,7 @@ def _fits_sample(column: CodedColumn, sample: Ints, calculated: Floats) -> bool:
     return bool(np.mean(fits) > tuning.REFILL_SAMPLE_SHARE)
 
 
-def _measure_within(column: CodedColumn, codes: Ints, knows_truth: bool) -> Support | None:
+def _measure_within(column: CodedColumn, codes: Ints, boldness: Boldness | None) -> Support | None:
     """How often predictions lie within what is published, if that says anything."""
     allowed = _require_allowed(column)
     rows = np.flatnonzero(
@@ -274,7 +286,7 @@ def _measure_within(column: CodedColumn, codes: Ints, knows_truth: bool) -> Supp
     mode = find_mode(published, int(published.max()) + 1)
     is_within = allowed.may_be(rows, codes[rows])
     support = measure_predictions(is_within, published != mode, int(rows.size))
-    if not (support.suffices or (knows_truth and support.is_plausible)):
+    if not (support.suffices or support.is_plausible(boldness)):
         return None
     # Predictions of other rows that are within it as well show that anything would be.
     moved = allowed.may_be(rows, np.roll(codes[rows], rows.size // 2))

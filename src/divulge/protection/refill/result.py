@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from divulge.assessment import Assessment, Breakdown, Chart, Sentence, html
 from divulge.assessment.sentence import format_number, read_phrases
 from divulge.data import Dataset
+from divulge.protection import tuning
 from divulge.protection.refill.cells import HiddenCells, ReleaseCells
 from divulge.protection.refill.charts import draw_refill
 from divulge.protection.refill.coarse_outcomes import judge_coarse_cells
@@ -21,6 +23,7 @@ from divulge.protection.refill.figures import CellOutcomes, RefillFigures, add_f
 from divulge.protection.refill.guesses import CellGuesses, guess_column, guess_mode
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.relations import CATALOGUE, Narrowing, Relation
+from divulge.protection.refill.support import BOLDEST, CAUTIOUS, Boldness
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError
 from divulge.work.arrays import Floats, Ints
@@ -68,15 +71,7 @@ class Refill:
     @cached_property
     def verified_completion(self) -> Completion | None:
         """What relations tell that are mostly right; None without the original."""
-        if self.cells.truth is None:
-            return None
-        return complete_columns(
-            self.cells.columns,
-            self.cells.keys,
-            truth=self.cells.truth,
-            ordered=self.ordered,
-            read_from=self.read_from,
-        )
+        return None if self.cells.truth is None else self._verify(BOLDEST)
 
     @property
     def refilled_verified(self) -> Dataset | None:
@@ -94,6 +89,33 @@ class Refill:
         if completion is None or truth is None:
             raise DivulgeError("what is filled correctly is known only with the original; give it")
         return self.cells.fill_dataset(completion.columns, rightly=True)
+
+    @cached_property
+    def refilled_partly(self) -> tuple[Dataset, ...]:
+        """The same with fewer cells, for who knows fewer relations or wants more evidence.
+
+        More knowledge does not always make somebody surer of a record: an own cell that is read may
+        leave a neighbour's in doubt, which all cells together settle. Every choice of attributes,
+        or of many each by itself; and what more cautious people believe.
+        """
+        completion = self.verified_completion
+        if completion is None:
+            return ()
+        told = self.cells.list_told(completion.columns)
+        if not told:
+            return ()
+        most = len(told) if len(told) <= tuning.REFILL_PARTLY_ATTRIBUTES else 2
+        some = [
+            self.cells.fill_dataset(completion.columns, rightly=True, names=names)
+            for size in range(1, most)
+            for names in combinations(told, size)
+        ]
+        cautious = [
+            self.cells.fill_dataset(less.columns, rightly=True)
+            for less in (self._verify(CAUTIOUS), self.completion)
+            if not less.tells_like(completion)
+        ]
+        return (*cautious, *some)
 
     @property
     def hidden(self) -> int:
@@ -264,6 +286,17 @@ class Refill:
 
     def _repr_html_(self) -> str:
         return html.render_paragraphs(self.explain()) + html.render_table(_read_head(), self.rows())
+
+    def _verify(self, boldness: Boldness) -> Completion:
+        """What relations tell that are mostly right, believed from so many cells on."""
+        return complete_columns(
+            self.cells.columns,
+            self.cells.keys,
+            truth=self.cells.truth,
+            ordered=self.ordered,
+            read_from=self.read_from,
+            boldness=boldness,
+        )
 
     def _name_coarse_attributes(self) -> dict[str, RefillFigures]:
         return {

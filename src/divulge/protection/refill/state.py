@@ -22,7 +22,7 @@ from divulge.protection.refill.columns import (
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.numbers import are_close, find_nearest
 from divulge.protection.refill.relations import Form, Relation, name_column
-from divulge.protection.refill.support import Support, find_mode
+from divulge.protection.refill.support import Boldness, Support, find_mode
 from divulge.work.arrays import Bools, Floats, Ints
 
 Key = tuple[Form, tuple[int, ...], int]
@@ -52,6 +52,7 @@ class Target:
     combination: Ints
     """A number for the row's combination of the other keys: equal for twins."""
     truth: Ints | None
+    boldness: Boldness | None = None
     others: frozenset[int] = frozenset()
     """Columns that it is not read from: itself, finer or coarser."""
     allowed: AllowedValues | None = None
@@ -118,9 +119,11 @@ class RefillState:
         truth: Mapping[str, Ints] | None = None,
         ordered: bool = False,
         read_from: Sequence[str] | None = None,
+        boldness: Boldness | None = None,
         seek: Sequence[str] = (),
     ) -> None:
         self.columns = list(columns)
+        self._boldness = boldness
         self.rows = int(columns[0].codes.size) if columns else 0
         self.known: list[Ints] = [column.codes for column in columns]
         self.targets: list[Target] = []
@@ -174,6 +177,7 @@ class RefillState:
             # Without other keys nobody is hidden for differing in them: there are no twins.
             combination=mix_codes(others, self.rows) if others else np.arange(self.rows),
             truth=own_truth,
+            boldness=None if own_truth is None else self._boldness,
             others=frozenset(
                 other_place
                 for other_place, other in enumerate(self.columns)

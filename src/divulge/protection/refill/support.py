@@ -19,6 +19,18 @@ from divulge.work.arrays import Array, Bools, Ints
 Z_95_PERCENT = 1.96
 
 
+@dataclass(frozen=True)
+class Boldness:
+    """From how many cells on a relation that never fails is believed, if the truth is at hand."""
+
+    rows: int
+    other_rows: int
+
+
+BOLDEST = Boldness(tuning.REFILL_PLAUSIBLE_ROWS, tuning.REFILL_PLAUSIBLE_OTHER_ROWS)
+CAUTIOUS = Boldness(tuning.REFILL_LEAST_ROWS, tuning.REFILL_LEAST_OTHER_ROWS)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Support:
     """On how many shown cells a relation was tried, and how often it was right.
@@ -68,16 +80,17 @@ class Support:
             >= tuning.REFILL_OTHER_LOWER_BOUND
         )
 
-    @property
-    def is_plausible(self) -> bool:
+    def is_plausible(self, boldness: Boldness | None) -> bool:
         """Whether somebody might dare to use it: never wrong, on a few values of several kinds.
 
-        Verified relations need no more, since the truth tells whether they hold on hidden cells.
+        Verified relations need no more, since the truth tells whether they hold on hidden cells;
+        without the truth (None) nobody dares.
         """
         return (
-            self.is_exact
-            and self.rows >= tuning.REFILL_PLAUSIBLE_ROWS
-            and self.other_rows >= tuning.REFILL_PLAUSIBLE_OTHER_ROWS
+            boldness is not None
+            and self.is_exact
+            and self.rows >= boldness.rows
+            and self.other_rows >= boldness.other_rows
         )
 
     @property
@@ -105,7 +118,7 @@ def bound_share_below(right: float, total: int) -> float:
 
 
 def choose_support(
-    figures: Array, *, trusts_twins: bool = False, knows_truth: bool = False
+    figures: Array, *, trusts_twins: bool = False, boldness: Boldness | None = None
 ) -> Support | None:
     """The evidence of groups, if it suffices; None if the relation is not to be trusted.
 
@@ -123,7 +136,7 @@ def choose_support(
         )
         for part in (figures[:SUPPORT_FIELDS], figures[SUPPORT_FIELDS:])
     )
-    if knows_truth and everything.is_plausible:
+    if everything.is_plausible(boldness):
         return everything
     if everything.suffices and (trusts_twins or everything.outweighs_twins):
         return everything

@@ -1,4 +1,4 @@
-"""Charts of protection: unique records under each way of counting; risk against utility."""
+"""Charts of protection: unique records by way of counting; risk against utility; losses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from divulge.assessment import Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
-from divulge.assessment.sentence import Sentence, read_phrases
+from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 from divulge.records.risk.frequencies import SEMANTICS
 from divulge.work.arrays import Floats
 
@@ -126,6 +126,29 @@ def draw_sharpening(factors: Floats, weights: Floats) -> Chart:
     )
     described = "; ".join(f"{r['factor']}: {r['values']:,}" for r in records)
     return Chart.of(chart, records, _say("sharpening.description", counts=described))
+
+
+def draw_attribute_losses(losses: Mapping[str, float]) -> Chart:
+    """A bar for each attribute: what it lost, of all that it could."""
+    import altair as alt
+
+    records = [{"attribute": name, "loss": loss} for name, loss in losses.items()]
+    chart = (
+        alt.Chart(Chart.source(), title=_say("losses.title"))
+        .mark_bar(color=BEFORE_COLOUR)
+        .encode(
+            x=alt.X(
+                "loss:Q",
+                title=_say("losses.loss"),
+                axis=alt.Axis(format="%"),
+                scale=alt.Scale(domain=[0, max([0.01, *losses.values()])]),
+            ),
+            y=alt.Y("attribute:N", title=None, sort=None),
+        )
+        .properties(width=380)
+    )
+    described = "; ".join(f"{name}: {format_percent(loss)}" for name, loss in losses.items())
+    return Chart.of(chart, records, _say("losses.description", losses=described))
 
 
 def _say(key: str, **values: Any) -> str:

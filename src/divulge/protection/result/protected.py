@@ -18,11 +18,13 @@ from divulge.data.column_fate import Unlisted
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import find_remaining_levels
+from divulge.protection.directives.settlement import DirectiveFailure
 from divulge.protection.limits.per_record import is_count_limit
 from divulge.protection.result.cell_utility import measure_cells
 from divulge.protection.result.charts import draw_unique_counts
 from divulge.protection.result.published_columns import publish_dataset
 from divulge.protection.result.recipe import Recipe, build_recipe
+from divulge.protection.result.recoding_summary import RecodingSummary, build_summary
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.result.utility import Utility, measure_utility
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS, Frequencies, Nulls
@@ -92,6 +94,8 @@ class Protected:
     """How many decoys were asked for, for each cell that had to be suppressed."""
     needed: Protected | None = None
     """The same protection without decoys."""
+    unobeyed: tuple[DirectiveFailure, ...] = ()
+    """What of the directives was out of reach, and why."""
     undone: int = 0
     """How many decisions were undone: then nothing is claimed of the limits."""
 
@@ -197,6 +201,22 @@ class Protected:
         return self.method.count_cells(marked)
 
     @property
+    def recoding(self) -> RecodingSummary | None:
+        """How coarse each attribute is now, why it is no finer, and what that loses.
+
+        None if nothing was made coarser.
+
+        >>> import divulge as dv
+        >>> companies = dv.datasets.local_suppression_example()
+        >>> area = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
+        >>> limit = dv.Limit("k_anonymity", at_least=2)
+        >>> p = dv.protection.recode(companies, [limit], 0.2, is_a={"Area": area})
+        >>> p.recoding.rows()[1][:4]
+        ('Area', '1 of 1', '7', '0.3571')
+        """
+        return build_summary(self)
+
+    @property
     def recipe(self) -> Recipe:
         """Levels, hierarchies and limits, to be kept as a file and applied to other data."""
         return build_recipe(self)
@@ -294,6 +314,7 @@ class Protected:
             sentences.append(_build_sentence("undone", values))
         elif self.suppressed_cells or not self.notes:
             sentences.append(_build_sentence("cells", values))
+        sentences += [failure.sentence for failure in self.unobeyed]
         if self.flatters:
             sentences.append(_build_sentence("flatters", values))
         if self.determined or self.dropped:
@@ -412,7 +433,9 @@ class Protected:
             "levels": dict(self.levels),
             "proved": self.proved,
             "proof": None if self.proof is None else self.proof.to_dict(),
+            "recoding": None if self.recoding is None else self.recoding.to_dict(),
             "decisions": len(self.decisions),
+            "unobeyed": [failure.to_dict() for failure in self.unobeyed],
             "alone": self.alone(),
             "short": self.short,
             "determined": {name: list(columns) for name, columns in self.determined.items()},

@@ -8,8 +8,8 @@ from the data at hand, its list of values is one of the data: such a recipe is i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -59,6 +59,8 @@ class Recipe:
     """
 
     result_type: ClassVar[type[Protected]]
+    withstand: ClassVar[Callable[[Protected], Protected]]
+    """The refill attack on what would be published, and who must go for it."""
     dataset: str
     """The name of the data that it was made of."""
     roles: Mapping[str, str | list[str]]
@@ -87,6 +89,8 @@ class Recipe:
     ) -> Protected:
         """Recode other data to the same levels, and remove the records that still fail a limit.
 
+        What would be published is refilled as an attacker would, and who fails then is removed too.
+
         Args:
             dataset: the data, with the same roles or none.
             others: datasets that limits compare with, by option: `{"population": everybody}`.
@@ -96,7 +100,11 @@ class Recipe:
             InvalidInput: if the recipe does not fit the data, or more records would have to go.
         """
         share = self.suppression_limit if suppression_limit is None else suppression_limit
-        return apply_recipe(self, dataset, others or {}, share)
+        applied = apply_recipe(self, dataset, others or {}, share)
+        return replace(
+            type(self).withstand(applied),
+            again=lambda other: self.apply(other, others=others, suppression_limit=share),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The recipe as its file has it."""

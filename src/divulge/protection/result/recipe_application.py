@@ -55,7 +55,7 @@ def apply_recipe(
     known = select_records(described, removal.kept)
     outcomes = [
         *(goal.measure_standing(released, known, removal.kept).outcome for goal in goals),
-        *(_judge_model(limit, released, known) for limit in models),
+        *(judge_model(limit, released, known) for limit in models),
     ]
     if not all(outcome.held for outcome in outcomes):
         raise _build_removal_error(recipe, described, replace(removal, is_enough=False), most)
@@ -83,13 +83,12 @@ def apply_recipe(
         outcomes=tuple(outcomes),
         outcomes_before=(
             *before,
-            *(_judge_model(limit, described, described) for limit in models),
+            *(judge_model(limit, described, described) for limit in models),
         ),
         levels=dict(recipe.levels),
         notes=_describe(recipe, described, removal.removed.size, most),
         suppression_limit=suppression_limit,
         dropped=dict(recipe.dropped),
-        again=lambda other: apply_recipe(recipe, other, others, suppression_limit),
     )
 
 
@@ -170,7 +169,7 @@ def _add_options(limit: Limit, options: Mapping[str, Any]) -> Limit:
     return Limit(limit.measure, limit.at_most, limit.at_least, attribute=limit.attribute, **every)
 
 
-def _judge_model(limit: Limit, released: Dataset, known: Dataset) -> Outcome:
+def judge_model(limit: Limit, released: Dataset, known: Dataset) -> Outcome:
     """Whether a limit holds that is of all records together: nobody in particular fails it."""
     population = limit.options.get("population")
     if isinstance(population, Dataset):

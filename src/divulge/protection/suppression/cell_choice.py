@@ -28,15 +28,15 @@ from divulge.protection.suppression.lower_bound import (
     bound_suppression_cost,
 )
 from divulge.protection.suppression.partition import improve_classes
+from divulge.protection.suppression.record_cycle import hide_record_by_record
 from divulge.protection.suppression.request import SuppressionRequest
 from divulge.protection.suppression.wildcard_nulls import (
     Board,
-    hide_record_by_record,
     list_masks,
     spread_wildcards,
 )
 from divulge.records.risk.frequencies import Nulls
-from divulge.work.arrays import Floats, Ints
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 def choose_hidden_cells(
@@ -113,6 +113,7 @@ def _hide_in_subset(
             most=limit,
             costs=costs,
             preference=preference,
+            kept=request.mark_kept(subset),
         )
         total = float(((rows == HIDDEN) & (part != HIDDEN)).sum(axis=0) @ costs)
         if best is None or (unprotected.size, total) < (best[2].size, best[0]):
@@ -146,7 +147,9 @@ def _hide_equally(
                 build_hiding_move(mask, part, costs, codes_of_absence)
                 for mask in list_masks(allowed, limit)
             ]
-            rows, unprotected = gather_classes(part, request.k, moves, preference)
+            rows, unprotected = gather_classes(
+                part, request.k, moves, preference, request.mark_kept(subset)
+            )
             if unprotected.size == 0:
                 break
         if unprotected.size == 0:
@@ -189,6 +192,8 @@ def build_cell_costs(
     for a, name in enumerate(subset):
         costs[:, a] = np.inf if name in request.never else request.costs[name]
         costs[part[:, a] == absent[a], a] = np.inf
+        if name in request.kept:
+            costs[request.kept[name], a] = np.inf
     return np.where(part == HIDDEN, 0.0, costs)
 
 
@@ -201,14 +206,14 @@ def _hide_as_wildcards(
     most: int,
     costs: Floats,
     preference: Floats,
+    kept: Bools | None,
 ) -> tuple[npt.NDArray[np.int32], Ints]:
+    if request.search == "cycle":
+        order = _order_records(frequency, preference, request)
+        return hide_record_by_record(part, request.k, allowed, costs, order, kept=kept)
     known = request.nulls == "known"
-    board = Board.from_codes(part, frequency, known, preference)
-    if allowed and request.search == "cycle":
-        hide_record_by_record(
-            board, request.k, allowed, costs, _order_records(frequency, preference, request)
-        )
-    elif allowed:
+    board = Board.from_codes(part, frequency, known, preference, kept)
+    if allowed:
         for limit in range(most, len(allowed) + 1):
             if not np.any(spread_wildcards(board, request.k, list_masks(allowed, limit), costs)):
                 break

@@ -25,7 +25,7 @@ from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.changes.recodings import build_level_tables
 from divulge.protection.limits.per_record import Standing
 from divulge.protection.suppression.equal_nulls import ClassMove, Codes
-from divulge.work.arrays import Ints
+from divulge.work.arrays import Bools, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,6 +45,13 @@ class Grid:
     values: tuple[pa.Array, ...]
     """What the codes of each attribute stand for: its values, then all that is above them."""
     moves: tuple[ClassMove, ...]
+    kept: Bools | None = None
+    """Which cells stay as they are, whatever move their record takes."""
+
+    def move_records(self, rows: Codes, move: ClassMove, places: Ints) -> Codes:
+        """Some rows after a move."""
+        moved = move.apply_to(rows[places])
+        return moved if self.kept is None else np.where(self.kept[places], rows[places], moved)
 
     def build_release(self, rows: Codes) -> Dataset:
         """The dataset with other rows."""
@@ -73,6 +80,7 @@ def build_grid(
     importance: Mapping[str, float],
     recode: bool,
     hide: bool,
+    kept: Bools | None = None,
 ) -> Grid:
     """All that records may give up: levels of hierarchies (`recode`), cells (`hide`)."""
     import pyarrow as pa
@@ -98,6 +106,7 @@ def build_grid(
         rows=build_code_matrix(dataset, list(names)),
         values=tuple(values),
         moves=_list_cheapest_moves(options),
+        kept=kept,
     )
 
 
@@ -138,7 +147,7 @@ def apply_moves(grid: Grid, measure: Judge, name: str) -> tuple[Codes, Ints]:
             if at_risk.size == 0:
                 break
             trial = rows.copy()
-            trial[at_risk] = move.apply_to(rows[at_risk])
+            trial[at_risk] = grid.move_records(rows, move, at_risk)
             if np.array_equal(trial, rows):
                 step.advance()
                 continue
@@ -163,7 +172,7 @@ def _join_others(grid: Grid, measure: Judge, rows: Codes, at_risk: Ints) -> Ints
         joining = others[:: max(1, others.size // count)][:count]
         trial = rows.copy()
         chosen = np.concatenate([at_risk, joining])
-        trial[chosen] = full_move.apply_to(rows[chosen])
+        trial[chosen] = grid.move_records(rows, full_move, chosen)
         standing = measure(grid.build_release(trial))
         if standing.held:
             rows[chosen] = trial[chosen]

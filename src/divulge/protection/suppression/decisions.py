@@ -71,7 +71,7 @@ def sum_cost(log: DecisionLog, request: SuppressionRequest) -> float:
     """What all hidden cells cost together."""
     total = 0.0
     for change in log.changes:
-        if change.kind == "suppressed" and change.attribute is not None:
-            cost = request.costs[change.attribute]
+        if change.kind == "suppressed" and (change.attribute or "") in request.costs:
+            cost = request.costs[str(change.attribute)]
             total += float(cost[change.records].sum() if cost.size > 1 else cost[0] * len(change))
     return total

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from divulge import work
 from divulge.classes.keys import assign_classes
 from divulge.protection.changes.kernels import HIDDEN
-from divulge.work.arrays import Floats, Ints
+from divulge.work.arrays import Bools, Floats, Ints
 
 Codes = npt.NDArray[np.int32]
 
@@ -58,7 +58,11 @@ def build_hiding_move(
 
 
 def gather_classes(
-    codes: Codes, k: int, moves: Sequence[ClassMove], preference: Floats
+    codes: Codes,
+    k: int,
+    moves: Sequence[ClassMove],
+    preference: Floats,
+    kept: Bools | None = None,
 ) -> tuple[Codes, Ints]:
     """Move records until every class of equal rows has k; the rows, and who is left over.
 
@@ -67,6 +71,7 @@ def gather_classes(
         k: how many must be equal.
         moves: what may be given up; the last is the most that may.
         preference: of equal records, the lowest are changed first.
+        kept: which cells stay as they are, whatever move their record takes.
     """
     rows = codes.copy()
     at_risk = np.flatnonzero(count_equal_rows(rows) < k)
@@ -81,13 +86,14 @@ def gather_classes(
         for cost in sorted(by_cost):
             # Of moves that cost the same, the one that helps most comes first.
             helps = [
-                (-_find_satisfied(rows, at_risk, moved, moves[n], k).size, n) for n in by_cost[cost]
+                (-_find_satisfied(rows, at_risk, moved, moves[n], k=k, kept=kept).size, n)
+                for n in by_cost[cost]
             ]
             for helped, number in sorted(helps):
                 if helped == 0 or at_risk.size == 0:
                     continue
-                joining = _find_satisfied(rows, at_risk, moved, moves[number], k)
-                rows[joining] = moves[number].apply_to(rows[joining])
+                joining = _find_satisfied(rows, at_risk, moved, moves[number], k=k, kept=kept)
+                rows[joining] = _apply_move(moves[number], rows, joining, kept)
                 moved = np.concatenate([moved, joining])
                 at_risk = np.setdiff1d(at_risk, joining)
             step.advance()
@@ -95,36 +101,61 @@ def gather_classes(
         return rows, at_risk
     # Others join who gives up little, or (which brings more together) who gives up most.
     by_moves = [sorted(moves, key=lambda move: move.cost), [moves[-1]]]
-    attempts = [_try_donor_moves(rows, at_risk, k, each, preference) for each in by_moves]
+    attempts = [
+        _try_donor_moves(rows, at_risk, k, each, preference=preference, kept=kept)
+        for each in by_moves
+    ]
     return min(attempts, key=lambda attempt: (attempt[1].size, int((attempt[0] != rows).sum())))
 
 
+def _apply_move(move: ClassMove, rows: Codes, places: Ints, kept: Bools | None) -> Codes:
+    """Some rows after a move, which leaves their kept cells as they are."""
+    moved = move.apply_to(rows[places])
+    return moved if kept is None else np.where(kept[places], rows[places], moved)
+
+
 def _try_donor_moves(
-    rows: Codes, at_risk: Ints, k: int, moves: Sequence[ClassMove], preference: Floats
+    rows: Codes,
+    at_risk: Ints,
+    k: int,
+    moves: Sequence[ClassMove],
+    *,
+    preference: Floats,
+    kept: Bools | None,
 ) -> tuple[Codes, Ints]:
     """Those left over are joined by others, one kind of move after the other."""
     rows = rows.copy()
     for move in moves:
         if at_risk.size == 0:
             break
-        at_risk = _join_donors(rows, at_risk, k, move, preference)
+        at_risk = _join_donors(rows, at_risk, k, move, preference=preference, kept=kept)
     return rows, at_risk
 
 
-def _find_satisfied(rows: Codes, at_risk: Ints, moved: Ints, move: ClassMove, k: int) -> Ints:
+def _find_satisfied(
+    rows: Codes, at_risk: Ints, moved: Ints, move: ClassMove, *, k: int, kept: Bools | None
+) -> Ints:
     """Of those left over, who would have k equal rows after a move."""
     if at_risk.size == 0:
         return at_risk
-    both = np.concatenate([move.apply_to(rows[at_risk]), rows[moved]])
+    both = np.concatenate([_apply_move(move, rows, at_risk, kept), rows[moved]])
     return at_risk[count_equal_rows(both)[: at_risk.size] >= k]
 
 
-def _join_donors(rows: Codes, at_risk: Ints, k: int, move: ClassMove, preference: Floats) -> Ints:
+def _join_donors(
+    rows: Codes,
+    at_risk: Ints,
+    k: int,
+    move: ClassMove,
+    *,
+    preference: Floats,
+    kept: Bools | None,
+) -> Ints:
     """Those who cannot be k among themselves are joined by records who could do without.
 
     First from classes that have more than k, then whole classes; who is still left over.
     """
-    target = move.apply_to(rows)
+    target = _apply_move(move, rows, np.arange(len(rows)), kept)
     group = group_equal_rows(target)
     unprotected = []
     for number in np.unique(group[at_risk]):

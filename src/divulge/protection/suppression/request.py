@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from math import ceil
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,11 +14,14 @@ import numpy.typing as npt
 from divulge import records
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
+from divulge.protection.directives.settlement import SettledDirectives, weigh_preferences
 from divulge.protection.limits.per_record import describe_rule
 from divulge.protection.method.decoys import check_decoys
+from divulge.protection.result.kept_cells import describe_changed_kept
+from divulge.protection.result.protected import Protected
 from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems, checks
-from divulge.work.arrays import Floats, Ints
+from divulge.work.arrays import Bools, Floats, Ints
 
 Search: TypeAlias = Literal["fewest", "cycle"]
 Order: TypeAlias = Literal["weight", "risk", "given", "random"]
@@ -50,11 +54,23 @@ class SuppressionRequest:
     keeps_twins: bool = False
     """Whether everybody who hides something must have k that hide the same, though those who weigh
     might be held off by less: twins stay alike when somebody completes what is hidden."""
+    kept: Mapping[str, Bools] = field(default_factory=dict)
+    """By attribute, the records that must keep what they show."""
+    kept_by: str = ""
+    """How many cells that are, and by which rules."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """All attributes that some subset holds, in their order."""
         return tuple(dict.fromkeys(name for subset in self.subsets for name in subset))
+
+    def mark_kept(self, names: Sequence[str]) -> Bools | None:
+        """Which cells of some attributes must not be hidden; None if all may."""
+        if not any(name in self.kept for name in names):
+            return None
+        rows = next(iter(self.kept.values())).size
+        empty = np.zeros(rows, np.bool_)
+        return np.stack([self.kept.get(name, empty) for name in names], axis=1)
 
 
 def build_out_of_reach_error(
@@ -62,7 +78,9 @@ def build_out_of_reach_error(
 ) -> OutOfReachError:
     """Say for how many a limit is out of reach, and what would be needed."""
     untouchable = [name for name in request.names if name in request.never]
-    if dataset.rows < request.k:
+    if request.kept_by and dataset.rows >= request.k:
+        needed = f"let go of {request.kept_by}, or ask for less."
+    elif dataset.rows < request.k:
         needed = f"there are only {dataset.rows:,} records; lower k to {dataset.rows} or less."
     elif untouchable:
         quoted = ", ".join(f'"{name}"' for name in untouchable)
@@ -81,10 +99,41 @@ def build_out_of_reach_error(
     )
 
 
+def direct_request(
+    request: SuppressionRequest, settled: SettledDirectives, rows: int
+) -> SuppressionRequest:
+    """The same wish as directives change it: cells kept, what comes first, and a larger k."""
+    kept = settled.mark_kept(request.names, np.arange(rows))
+    importance = weigh_preferences(settled, {}, request.names)
+    largest = request.k
+    if settled.thresholds is not None:
+        largest = max(largest, ceil(1 / float(np.nanmin(settled.thresholds)) - 1e-9))
+    return replace(
+        request,
+        k=largest,
+        rule=request.rule if largest == request.k else _describe_anonymity(request, largest),
+        order=settled.order or request.order,
+        costs={name: cost * importance.get(name, 1.0) for name, cost in request.costs.items()},
+        kept={} if kept is None else dict(zip(request.names, kept.T, strict=True)),
+        kept_by=settled.describe_kept(request.names),
+    )
+
+
+def refuse_changed_kept(protected: Protected, settled: SettledDirectives) -> None:
+    """Nothing goes out in which a cell was changed, or its record removed, that a rule keeps."""
+    lost = describe_changed_kept(protected, settled)
+    if lost:
+        raise OutOfReachError(
+            f'dataset "{protected.original.name}": {protected.rule} is out of reach without '
+            f"changes of cells that rules keep ({lost}): let the rules keep less, or ask for less."
+        )
+
+
 def restrict_request(request: SuppressionRequest, alive: Ints) -> SuppressionRequest:
     """The same wish for some of the records."""
     costs = {name: cost[alive] if cost.size > 1 else cost for name, cost in request.costs.items()}
-    return replace(request, costs=costs)
+    kept = {name: marked[alive] for name, marked in request.kept.items()}
+    return replace(request, costs=costs, kept=kept)
 
 
 def adapt_request(request: SuppressionRequest, other: Dataset) -> SuppressionRequest:
@@ -92,7 +141,9 @@ def adapt_request(request: SuppressionRequest, other: Dataset) -> SuppressionReq
     single = {name: cost for name, cost in request.costs.items() if cost.size == 1}
     fits = all(cost.size in (1, other.rows) for cost in request.costs.values())
     ones = {name: np.ones(1) for name in request.costs}
-    return request if fits else replace(request, costs={**ones, **single})
+    if fits and all(marked.size == other.rows for marked in request.kept.values()):
+        return request
+    return replace(request, costs=request.costs if fits else {**ones, **single}, kept={})
 
 
 def check_suppression_request(
@@ -147,9 +198,6 @@ def check_suppression_request(
         which = ", ".join(f'"{name}"' for name in stuck[0])
         message = f"{which} must not be touched, and {k}-anonymity on them needs a change of them."
         raise InvalidInput(problems.subject, [Problem("never", message)])
-    rule = describe_rule("anonymity", k=k, nulls=nulls)
-    if len(chosen) > 1:
-        rule = describe_rule("anonymity_of_sets", k=k, sets=len(chosen), nulls=nulls)
     request = SuppressionRequest(
         k=int(k),
         nulls=nulls,
@@ -161,11 +209,19 @@ def check_suppression_request(
         search=search,
         order=order,
         seed=seed,
-        rule=rule,
+        rule="",
     )
+    request = replace(request, rule=_describe_anonymity(request, k))
     if dataset.rows < k:
         raise build_out_of_reach_error(dataset, request, dataset.rows)
     return request
+
+
+def _describe_anonymity(request: SuppressionRequest, k: int) -> str:
+    sets, nulls = len(request.subsets), request.nulls
+    if sets > 1:
+        return describe_rule("anonymity_of_sets", k=k, sets=sets, nulls=nulls)
+    return describe_rule("anonymity", k=k, nulls=nulls)
 
 
 def _count_smallest_class(dataset: Dataset, subset: Sequence[str], nulls: Nulls) -> float:

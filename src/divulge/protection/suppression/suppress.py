@@ -24,7 +24,14 @@ from divulge.protection.changes.changes import (
     hide_cells,
     select_records,
 )
-from divulge.protection.changes.decision_log import DecisionLog
+from divulge.protection.changes.decision_log import Change, DecisionLog
+from divulge.protection.directives.directed_changes import hide_directed, remove_directed
+from divulge.protection.directives.directives import Directives
+from divulge.protection.directives.settlement import (
+    SettledDirectives,
+    refuse_levels,
+    settle_directives,
+)
 from divulge.protection.method.attack import attack_method
 from divulge.protection.method.decoys import DecoyWish, add_decoys
 from divulge.protection.result.protected import Protected
@@ -45,6 +52,8 @@ from divulge.protection.suppression.request import (
     adapt_request,
     build_out_of_reach_error,
     check_suppression_request,
+    direct_request,
+    refuse_changed_kept,
     restrict_request,
 )
 from divulge.records.risk.frequencies import SEMANTICS_OF_ALIKE_NULLS, SEMANTICS_OF_ORIGINAL, Nulls
@@ -71,6 +80,7 @@ def suppress(
     seed: int | None = None,
     decoys: float = 0.0,
     secret: SecretKey | None = None,
+    directives: Directives | None = None,
 ) -> Protected:
     """Suppress cells until every record has k that look like it.
 
@@ -96,6 +106,9 @@ def suppress(
         decoys: further cells that are suppressed at random, for each that had to be (0.25: one
             for four): those who know the method then cannot exclude values for certain.
         secret: what decoys are drawn with; derived from the data if not given.
+        directives: what rules of people who know the business say must be done or left, whatever
+            the risk. Where a record asks for more alike than k, all get as many (`protect` gives
+            them to this record alone).
 
     Raises:
         InvalidInput: for a k, a name or a cost that cannot be.
@@ -127,12 +140,24 @@ def suppress(
         seed=seed,
         decoys=decoys,
     )
-    protected = run_suppression(dataset, request)
+    settled = SettledDirectives()
+    if directives:
+        settled = settle_directives(
+            dataset,
+            directives,
+            never=request.never,
+            looked_at=request.names,
+            methods=["suppress"],
+        )
+        settled = refuse_levels(settled)
+        request = direct_request(request, settled, dataset.rows)
+    protected = run_suppression(dataset, request, settled)
     _refuse_many_suppressed(protected, suppression_limit)
+    refuse_changed_kept(protected, settled)
     original = select_records(dataset, protected.kept) if protected.removed else dataset
     return add_decoys(
         protected,
-        DecoyWish(decoys, secret, suppression_limit * dataset.rows),
+        DecoyWish(decoys, secret, suppression_limit * dataset.rows, settled),
         lambda released: _is_held(original, released, request),
     )
 
@@ -150,13 +175,20 @@ def _refuse_many_suppressed(protected: Protected, suppression_limit: float) -> N
         )
 
 
-def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:
+def run_suppression(
+    dataset: Dataset, request: SuppressionRequest, settled: SettledDirectives | None = None
+) -> Protected:
     """Do what was asked for, count it again, and tell what was done."""
+    settled = SettledDirectives() if settled is None else settled
     limit = Limit("k_anonymity", at_least=request.k, nulls=request.nulls)
     limits: tuple[Limit, ...] = (limit,)
     if len(request.subsets) > 1:
         limits = tuple(limit.with_options(among=list(subset)) for subset in request.subsets)
-    released, log, bound = suppress_cells(dataset, dataset, request)
+    first, left, changes = _obey_directives(dataset, request, settled)
+    known = select_records(dataset, left) if left.size < dataset.rows else dataset
+    released, log, bound = suppress_cells(known, first, restrict_request(request, left))
+    changes += [replace(change, records=left[change.records]) for change in log.changes]
+    log = replace(log, changes=tuple(changes))
     protected = Protected(
         original=dataset,
         dataset=released,
@@ -168,8 +200,11 @@ def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:
         cost=sum_cost(log, request),
         seed=request.seed,
         rule=request.rule,
-        again=lambda other: run_suppression(other, adapt_request(request, other)),
-        reseeded=lambda seed: run_suppression(dataset, replace(request, seed=seed, order="random")),
+        again=lambda other: run_suppression(other, adapt_request(request, other), settled),
+        reseeded=lambda seed: run_suppression(
+            dataset, replace(request, seed=seed, order="random"), settled
+        ),
+        unobeyed=settled.unobeyed,
         only_at_risk=request.search == "cycle"
         and request.nulls == "maybe"
         and len(request.subsets) == 1,
@@ -178,6 +213,21 @@ def run_suppression(dataset: Dataset, request: SuppressionRequest) -> Protected:
     )
     _check_frequencies(protected, request)
     return protected
+
+
+def _obey_directives(
+    dataset: Dataset, request: SuppressionRequest, settled: SettledDirectives
+) -> tuple[Dataset, Ints, list[Change]]:
+    """What directives hide and remove first; who is left, and the decisions."""
+
+    def measure(released: Dataset) -> Floats:
+        return 1 / np.maximum(_find_lowest_frequencies(released, dataset, request), 1.0)
+
+    current, hidden = hide_directed(dataset, settled, request.names, measure)
+    current, left, removed = remove_directed(current, settled, request.names, measure)
+    if left.size == 0:
+        raise build_out_of_reach_error(dataset, request, dataset.rows)
+    return current, left, [*hidden, *removed]
 
 
 def suppress_cells(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,8 @@ class Board:
     """The record that a wildcard is."""
     home_pattern: dict[int, int] = field(default_factory=dict)
     """The pattern that a wildcard was."""
+    kept: Bools | None = None
+    """Of each pattern, the attributes that its records must go on to show; None if none are."""
 
     @classmethod
     def from_codes(
@@ -58,10 +60,16 @@ class Board:
         frequency: Ints,
         known: bool,
         preference: Floats,
+        kept: Bools | None = None,
     ) -> Board:
-        """From a row of codes a record (HIDDEN where missing) and how many fit each record."""
+        """From a row of codes a record (HIDDEN where missing) and how many fit each record.
+
+        Records that must go on to show other attributes (`kept`) are of different patterns.
+        """
         rows, width = codes.shape
         columns = [codes[:, a].astype(np.int64) + 1 for a in range(width)]
+        if kept is not None:
+            columns += [kept[:, a].astype(np.int64) for a in range(width)]
         pattern = assign_classes(columns, [int(c.max(initial=0)) + 1 for c in columns], rows)
         total = int(pattern.max(initial=-1)) + 1
         order = np.lexsort((preference, pattern))
@@ -86,7 +94,16 @@ class Board:
             members=members,
             used_members=used_members,
             pattern=pattern,
+            kept=None if kept is None else kept[first],
         )
+
+    def may_hide(self, rows: Ints, attributes: Sequence[int]) -> Bools:
+        """Which rows may hide some attributes, whatever they hide already."""
+        if self.kept is None:
+            return np.ones(rows.size, np.bool_)
+        homes = [self.home_pattern.get(row, row) for row in rows.tolist()]
+        is_kept: Bools = np.max(self.kept[homes][:, list(attributes)], axis=1)
+        return ~is_kept
 
     def find_at_risk(self, k: int) -> Bools:
         """The rows in use that too few records fit; under `known`, the original ones."""
@@ -120,14 +137,6 @@ class Board:
                 self.codes, self.count, self.size, self.codes[new]
             )
         return new
-
-    def hide_record(self, record: int, row: int, attributes: Sequence[int]) -> int:
-        """The same for a record that is named."""
-        if row < self.patterns:
-            members, place = self.members[row], int(self.used_members[row])
-            where = place + int(np.flatnonzero(members[place:] == record)[0])
-            members[place], members[where] = members[where], members[place]
-        return self.hide_cells(row, attributes)
 
     def reveal_unneeded(self, k: int, costs: Floats) -> None:
         """Show again every hidden cell that nobody needs, the dearest first."""
@@ -203,9 +212,7 @@ def group_neighbourhoods(
     group = np.full(board.patterns, -1, np.int64)
     group[whole] = group_of_pattern
     order = whole[np.argsort(group_of_pattern, kind="stable")]
-    starts = np.searchsorted(
-        group_of_pattern[np.argsort(group_of_pattern, kind="stable")], np.arange(total + 1)
-    )
+    starts = np.append(0, np.cumsum(np.bincount(group_of_pattern, minlength=total)))
     return Neighbourhoods(
         mask=mask,
         cost=float(costs[list(mask)].sum()),
@@ -266,7 +273,8 @@ def _cure_neighbourhoods(
             continue
         worths = _estimate_worths(board, k, table, risky)
         place = len(tables)
-        heap += [(-float(worths[g]), place, g) for g in np.flatnonzero(worths > 0).tolist()]
+        groups = np.flatnonzero(worths > 0)
+        heap += zip((-worths[groups]).tolist(), repeat(place), groups.tolist(), strict=False)
         tables.append(table)
     heapq.heapify(heap)
     while heap:
@@ -279,6 +287,8 @@ def _cure_neighbourhoods(
             heapq.heappush(heap, (-worth, place, group))
             continue
         _cure_group(board, k, table, group)
+        if not np.any(board.find_at_risk(k)):
+            return
         work.check()
 
 
@@ -288,8 +298,11 @@ def _estimate_worths(board: Board, k: int, table: Neighbourhoods, risky: Bools) 
     chosen = np.flatnonzero(risky & (table.group >= 0))
     group_of_pattern = table.group[chosen]
     records = np.bincount(group_of_pattern, board.count[chosen], minlength=total)
+    # Who lacks most is written last, and stays.
+    lacks = k - board.matches[chosen]
+    ascending = np.argsort(lacks, kind="stable")
     lacking = np.zeros(total)
-    np.maximum.at(lacking, group_of_pattern, k - board.matches[chosen])
+    lacking[group_of_pattern[ascending]] = lacks[ascending]
     needed = lacking if board.known else np.minimum(lacking, records)
     worth = np.zeros(total)
     fit = (records > 0) & (table.size >= k)
@@ -317,6 +330,7 @@ def _cure_group(board: Board, k: int, table: Neighbourhoods, group: int) -> None
         if not np.any(lacks):
             return
         free = patterns[board.count[patterns] > 0]
+        free = free[board.may_hide(free, table.mask)]
         if board.known:
             # The wildcard is no company for itself: one who has enough comes first.
             useful = free[board.matches[free] >= k]
@@ -346,7 +360,8 @@ def _hide_own_cells(board: Board, k: int, masks: Sequence[tuple[int, ...]]) -> b
     changed = False
     for row in np.flatnonzero(board.find_at_risk(k)).tolist():
         while board.count[row] > 0 and board.matches[row] < k:
-            mask = next((mask for mask in masks if _is_cured_by(board, k, row, mask)), None)
+            allowed = (mask for mask in masks if board.may_hide(np.array([row]), mask)[0])
+            mask = next((mask for mask in allowed if _is_cured_by(board, k, row, mask)), None)
             if mask is None:
                 break
             board.hide_cells(row, mask)
@@ -364,6 +379,8 @@ def _hide_others_cells(board: Board, k: int, mask: tuple[int, ...]) -> bool:
             fits = alike | (board.codes[: board.size] == HIDDEN)
             able = np.all(fits[:, visible], axis=1) & ~np.all(fits, axis=1)
             able &= board.count[: board.size] > 0
+            if board.kept is not None:
+                able &= board.may_hide(np.arange(board.size), mask)
             if not np.any(able):
                 break
             board.hide_cells(int(np.flatnonzero(able)[0]), mask)
@@ -375,26 +392,3 @@ def _is_cured_by(board: Board, k: int, row: int, mask: tuple[int, ...]) -> bool:
     trial = board.codes[row].copy()
     trial[list(mask)] = HIDDEN
     return bool(kernels.count_matches(board.codes, board.count, board.size, trial) >= k)
-
-
-def hide_record_by_record(
-    board: Board, k: int, allowed: Sequence[int], costs: Floats, order: Ints
-) -> None:
-    """The cycle: each record in turn hides what gives it most company, until it has enough.
-
-    What others hid before it counts (Bellomarini et al., Sec. 4.4: less significant tuples first,
-    most risky attribute first).
-    """
-    is_allowed = np.zeros(board.codes.shape[1], np.bool_)
-    is_allowed[list(allowed)] = True
-    with work.step("Protecting record by record", order.size) as step:
-        for record in order.tolist():
-            row = int(board.pattern[record])
-            while board.matches[row] < k:
-                best = kernels.find_best_attribute(
-                    board.codes, board.count, board.size, board.codes[row], is_allowed, costs
-                )
-                if best < 0:
-                    break
-                row = board.hide_record(record, row, [best])
-            step.advance()

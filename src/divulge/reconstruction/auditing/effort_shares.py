@@ -13,6 +13,7 @@ import numpy as np
 
 from divulge.reconstruction import tuning
 from divulge.work.arrays import Floats, Ints
+from divulge.work.effort import TICKS_PER_SECOND
 
 
 def compute_round_effort(in_all: float, left: float) -> float:
@@ -49,7 +50,7 @@ def count_full_efforts(seconds: float, left: float) -> int:
     >>> count_full_efforts(3.0, left=38.0)
     12
     """
-    return int(left / seconds)
+    return int(left / max(seconds, 1 / TICKS_PER_SECOND))  # no effort is shorter than a tick
 
 
 def share_last_effort(

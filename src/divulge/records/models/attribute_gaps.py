@@ -170,9 +170,9 @@ def _find_gaps_of_attribute(
 
 def _compute_shared_share(dataset: Dataset, reference: Dataset, name: str) -> float:
     """Which share of the values that records show is known from another dataset."""
-    if dataset is reference:
-        return 1.0
     column, other = dataset.columns[name], reference.columns[name]
+    if dataset is reference or not len(other.values):
+        return 1.0  # where no dataset shows a value, none codes them anew
     is_shared = _find_shared_values(column, other)
     for described in (dataset, reference):
         hierarchy = described.dictionary[name].hierarchy

@@ -361,30 +361,23 @@ class _FrequencyCounter:
         dataset, names, original, prior = self._source
         if nulls == "standard":
             return null_semantics.count_by_standard(self.patterns, self.weights)
-        if nulls in SEMANTICS_OF_ORIGINAL:
-            if original is None and not self.hides:
-                counts = null_semantics.count_by_value(self.patterns_apart)
-                return (
-                    counts[0][self.patterns_apart.of_record],
-                    counts[1][self.patterns_apart.of_record],
-                )
-            if original is None:
-                raise build_hidden_cells_error(dataset, names, nulls)
-            victims = gather_victims(dataset, original, names)
-            if nulls == "known":
-                counts = null_semantics.count_by_known(self.patterns_apart, victims)
-            else:
-                chances = build_prior_chances(original, names, prior) if prior else None
-                counts = null_semantics.count_by_bayes(self.patterns_apart, victims, chances)
-            return counts[0][victims.of_record], counts[1][victims.of_record]
         if nulls == "maybe":
             counts = null_semantics.count_by_maybe(self.patterns, alpha)
-        else:
+            return counts[0][self.patterns.of_record], counts[1][self.patterns.of_record]
+        if nulls == "value" or (original is None and not self.hides):
             # A reader of the file tells what is hidden from what is absent: two values.
             counts = null_semantics.count_by_value(self.patterns_apart)
             of_record = self.patterns_apart.of_record
             return counts[0][of_record], counts[1][of_record]
-        return counts[0][self.patterns.of_record], counts[1][self.patterns.of_record]
+        if original is None:
+            raise build_hidden_cells_error(dataset, names, nulls)
+        victims = gather_victims(dataset, original, names)
+        if nulls == "known":
+            counts = null_semantics.count_by_known(self.patterns_apart, victims)
+        else:
+            chances = build_prior_chances(original, names, prior) if prior else None
+            counts = null_semantics.count_by_bayes(self.patterns_apart, victims, chances)
+        return counts[0][victims.of_record], counts[1][victims.of_record]
 
 
 def _check_arguments(

@@ -93,6 +93,14 @@ def find_arity_problems(
                 )
 
 
+def list_widths(statements: Sequence[Statement]) -> dict[str, int]:
+    """How many arguments each predicate has, by its first use."""
+    widths: dict[str, int] = {}
+    for atom in _walk_atoms(statements):
+        widths.setdefault(atom.predicate, len(atom.arguments))
+    return widths
+
+
 def _walk_atoms(statements: Sequence[Statement]) -> Iterator[Atom]:
     for statement in statements:
         if isinstance(statement, FactSource):

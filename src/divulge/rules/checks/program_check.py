@@ -21,7 +21,12 @@ from divulge.rules.checks.definitions import (
 from divulge.rules.checks.literal_facts import GivenFacts, collect_facts
 from divulge.rules.checks.monotonicity import Directions, find_moving_positions
 from divulge.rules.checks.null_feed import find_null_remark
-from divulge.rules.checks.strata import Stratum, build_strata, find_negation_problems
+from divulge.rules.checks.strata import (
+    Stratum,
+    build_strata,
+    find_early_null_problems,
+    find_negation_problems,
+)
 from divulge.rules.checks.type_inference import (
     PlannedRule,
     Types,
@@ -78,6 +83,7 @@ class CheckedProgram:
     `remarks` are no errors. The rest is complete only if there is no problem.
     """
 
+    program: HasStatements
     subject: str
     problems: tuple[Problem, ...]
     remarks: tuple[Problem, ...]
@@ -141,6 +147,7 @@ def check_program(
             list_nullable_predicates(types),
         )
         problems += find_negation_problems(strata)
+        problems += find_early_null_problems(strata)
         plans = {id(numbered.rule): numbered.plan for numbered in rules}
         plans |= {id(numbered.rule): numbered.plan for numbered in equalities}
         for stratum in strata:
@@ -149,6 +156,7 @@ def check_program(
             problems += wrong
         null_remark = find_null_remark(rules)
     return CheckedProgram(
+        program=program,
         subject=name_subject(program),
         problems=tuple({str(problem): problem for problem in problems}.values()),
         remarks=(*remarks, *([null_remark] if null_remark else [])),

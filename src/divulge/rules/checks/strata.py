@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from divulge.rules.checks.body_plan import place_of
-from divulge.rules.language.syntax import Atom, EqualityRule, Literal, Rule
+from divulge.rules.language.syntax import (
+    Atom,
+    Comparison,
+    EqualityRule,
+    Literal,
+    NullTest,
+    Rule,
+    walk_nodes,
+)
 from divulge.work import Problem
 
 Node: TypeAlias = str | int
@@ -75,6 +83,31 @@ def find_negation_problems(strata: Sequence[Stratum]) -> Iterator[Problem]:
                         "the predicate in two.",
                     )
                     yield place_of(problem, rule)
+
+
+def find_early_null_problems(strata: Sequence[Stratum]) -> Iterator[Problem]:
+    """Questions whether a value is a null before equality rules have found what it is."""
+    for stratum in strata:
+        rules: list[Rule | EqualityRule] = [*stratum.rules, *stratum.equality_rules]
+        for rule in rules if stratum.equality_rules else []:
+            if not any(atom.predicate in stratum.predicates for atom in list_atoms(rule.body)):
+                continue
+            for literal in rule.body:
+                if any(_asks_for_null(part, literal) for part in walk_nodes(literal)):
+                    problem = Problem(
+                        str(literal.place),
+                        "whether a value is a null is not known before the equality rules are "
+                        "done, and they need what this rule gives. Ask in a rule that nothing of "
+                        "theirs depends on.",
+                    )
+                    yield place_of(problem, rule)
+
+
+def _asks_for_null(part: object, literal: Literal) -> bool:
+    """A value that is known stays so, but a null may get a value: only one test is safe."""
+    if isinstance(part, NullTest):
+        return part is not literal or not part.is_negated
+    return isinstance(part, Comparison) and part.operator == "=?"
 
 
 def _collect_edges(

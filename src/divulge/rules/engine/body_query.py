@@ -26,9 +26,8 @@ from divulge.rules.language.syntax import (
     Wildcard,
 )
 
-ReadAtom: TypeAlias = Callable[[int, Atom], tuple[str, exp.Expr | None]]
-"""From which table the facts of an atom are read (counted over the joined atoms), and which of
-them (a condition on the alias `t`, or None)."""
+ReadAtom: TypeAlias = Callable[[int, Atom], str]
+"""From which table the facts of an atom are read (counted over the joined atoms)."""
 
 NOT_JOINED = -1
 """The number of an atom that is negated, or asked of a plug-in."""
@@ -136,13 +135,10 @@ class BodyQuery:
         self.conditions.append(condition)
 
     def _join_facts(self, atom: Atom) -> None:
-        table, restriction = self.read_atom(self.joined, atom)
+        table = self.read_atom(self.joined, atom)
         alias = f"t{self.joined}"
         self.joined += 1
         self.tables.append(exp.to_table(table).as_(alias))
-        if restriction is not None:
-            renamed = restriction.copy().transform(lambda node: _rename_table(node, alias))
-            self._add_condition(renamed)
         self._lay_arguments(atom, alias, self.types[atom.predicate])
 
     def _lay_arguments(self, atom: Atom, alias: str, types: Sequence[ValueType]) -> None:
@@ -177,12 +173,9 @@ class BodyQuery:
         """That there is a fact like this, for what is bound."""
         inner = BodyQuery(self.types, self.plugin_types, self.read_atom)
         inner.translator = Translator(self.translator.bindings)
-        table, restriction = self.read_atom(NOT_JOINED, atom)
+        table = self.read_atom(NOT_JOINED, atom)
         alias = f"n{len(self.conditions)}"
         inner.tables.append(exp.to_table(table).as_(alias))
-        if restriction is not None:
-            renamed = restriction.copy().transform(lambda node: _rename_table(node, alias))
-            inner.conditions.append(renamed)
         inner._lay_arguments(atom, alias, self.types[atom.predicate])
         # What is calculated in the arguments is calculated whether there is such a fact or not.
         self.translator.guards += inner.translator.guards
@@ -205,7 +198,7 @@ class BodyQuery:
         """Keep what is bound, ask the plug-in for its inputs, go on from both."""
         self._keep_bindings()
         types = self.plugin_types[atom.predicate]
-        table, _ = self.read_atom(NOT_JOINED, atom)
+        table = self.read_atom(NOT_JOINED, atom)
         arguments = [
             self.translate(argument, kind).sql.as_(f"a{number}")
             for number, (argument, kind) in enumerate(
@@ -239,9 +232,3 @@ class BodyQuery:
                 for number, name in enumerate(names)
             }
         )
-
-
-def _rename_table(node: exp.Expr, alias: str) -> exp.Expr:
-    if isinstance(node, exp.Column) and node.table == "t":
-        return exp.column(node.name, table=alias)
-    return node

@@ -194,8 +194,8 @@ def merge_duplicates(runner: TaskRunner, table: PredicateTable) -> None:
     """Facts that became equal are one, of the earliest origin."""
     columns = ", ".join(table.columns)
     runner.run(
-        f"CREATE OR REPLACE TABLE {table.facts} AS SELECT {columns}, arg_min(r, (s, o, r)) AS r, "
-        f"arg_min(s, (s, o, r)) AS s, arg_min(o, (s, o, r)) AS o FROM {table.facts} "
+        f"CREATE OR REPLACE TABLE {table.facts} AS SELECT {columns}, arg_min(r, (o, r)) AS r, "
+        f"min(o) AS o FROM {table.facts} "
         f"GROUP BY {columns}"
     )
 

@@ -9,11 +9,12 @@ from typing import Any
 from divulge import work
 from divulge.engines.duck import DuckSession
 from divulge.rules import tuning
+from divulge.rules.checks.definitions import list_widths
 from divulge.rules.checks.program_check import HasStatements, check_program, name_subject
-from divulge.rules.checks.value_types import TypeClash, ValueType, join_given_types
+from divulge.rules.checks.value_types import UNKNOWN, TypeClash, ValueType, join_given_types
 from divulge.rules.engine.fact_sources import read_sources
 from divulge.rules.engine.facts import Facts
-from divulge.rules.engine.fixpoint import EvaluationBounds, Fixpoint
+from divulge.rules.engine.fixpoint import BoundReached, EvaluationBounds, Fixpoint
 from divulge.rules.engine.given_facts import (
     StagedFacts,
     load_facts,
@@ -63,6 +64,8 @@ def evaluate(
             bounds=EvaluationBounds(most_nulls, most_rounds),
             files_from=files_from,
         )
+    except BoundReached:
+        raise  # what was derived by then stays open
     except BaseException:
         session.__exit__(None, None, None)
         raise
@@ -81,7 +84,9 @@ def _evaluate_in(
     runner = TaskRunner(session, subject)
     with work.step("Reading facts"):
         staged, names = _stage_all(runner, program, data, files_from, subject)
-    given = {name: _join_types(name, parts, subject) for name, parts in staged.items()}
+    widths = list_widths(program.statements)
+    given = {name: (UNKNOWN,) * widths.get(name, 0) for name in data if name not in staged}
+    given |= {name: _join_types(name, parts, subject) for name, parts in staged.items()}
     checked = check_program(program, given, plugins=plugins)
     checked.raise_any()
     tables = PredicateTables(runner, checked.types)
@@ -97,8 +102,13 @@ def _evaluate_in(
         load_facts(runner, part, target, table.kinds, number, has_origin=name not in derived)
     answers = PluginAnswers(runner, checked.plugins, checked.plugin_types)
     fixpoint = Fixpoint(checked, runner, tables, answers, bounds)
-    fixpoint.evaluate()
-    return Facts(checked, session, runner, fixpoint, _name_columns(program, checked.types, names))
+    columns = _name_columns(program, checked.types, names)
+    try:
+        fixpoint.evaluate()
+    except BoundReached as stop:
+        stop.facts = Facts(checked, session, runner, fixpoint, columns)
+        raise
+    return Facts(checked, session, runner, fixpoint, columns)
 
 
 def _stage_all(
@@ -114,7 +124,9 @@ def _stage_all(
     sources = read_sources(program, data, files_from, subject)
     used = {source.dataset for source in sources if source.dataset is not None}
     handed_in = [
-        (name, given, f'the facts of "{name}"') for name, given in data.items() if name not in used
+        (name, given, f'the facts of "{name}"')
+        for name, given in data.items()
+        if name not in used and not _is_empty_list(given)
     ]
     read = [(source.predicate, source.table, source.label) for source in sources]
     for number, (name, given, label) in enumerate([*handed_in, *read]):
@@ -124,6 +136,11 @@ def _stage_all(
         if columns is not None:
             names.setdefault(name, tuple(columns))
     return staged, names
+
+
+def _is_empty_list(given: Any) -> bool:
+    """Whether there is nothing in it that would tell how many arguments there are."""
+    return isinstance(given, list | tuple) and not given
 
 
 def _join_types(name: str, parts: list[StagedFacts], subject: str) -> tuple[ValueType, ...]:

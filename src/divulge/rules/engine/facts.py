@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from divulge.rules.checks.value_types import ValueType
 from divulge.rules.engine.body_query import BodyQuery
 from divulge.rules.engine.equalities import Conflict
 from divulge.rules.engine.fixpoint import Fixpoint
+from divulge.rules.engine.given_facts import NO_RULE
 from divulge.rules.engine.predicate_tables import PredicateTable
 from divulge.rules.engine.rule_queries import build_body
 from divulge.rules.engine.sql_values import NULL_MARK, Typed, convert, fill, write_sql
@@ -28,11 +29,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FactOrigin:
-    """Which rule gave a fact, and when: `rule` counts the statements, -1 is data from outside."""
+class FactRow:
+    """A fact: its values, the number of the statement that gave it (None: data), and when.
 
-    rule: int
-    stratum: int
+    A fact that was derived in a round follows from facts of earlier rounds alone; data and facts of
+    the program are of round 0. Where only the latest value of an argument is kept, the round is
+    that of this value, which may be later than that of a fact that followed from an earlier one.
+    """
+
+    values: tuple[Any, ...]
+    rule: int | None
     round: int
 
 
@@ -51,7 +57,9 @@ class Facts(Mapping[str, "pa.Table"]):
         fixpoint: Fixpoint,
         names: Mapping[str, tuple[str, ...]],
     ) -> None:
+        self.program = checked.program
         self.checked = checked
+        self.plugins = checked.plugins
         self.conflicts: tuple[Conflict, ...] = tuple(fixpoint.conflicts)
         self.invented_nulls = fixpoint.invented
         self._runner = runner
@@ -124,30 +132,45 @@ class Facts(Mapping[str, "pa.Table"]):
         query = write_sql(self._select_facts(table))
         return read_rows(self._runner.table(f"{query} ORDER BY ALL"), table.kinds)
 
-    def find_origin(self, predicate: str, values: tuple[Any, ...]) -> FactOrigin | None:
-        """The rule that first gave a fact, and when; None if there is no such fact."""
-        table = self._tables.get(predicate)
-        if table is None or len(values) != len(table.kinds):
-            return None
-        try:
-            conditions = [
-                fill("A = B", A=exp.column(f"a{place}"), B=write_value(value, kind))
-                for place, (value, kind) in enumerate(zip(values, table.kinds, strict=True))
-            ]
-        except (TypeError, ValueError, ArithmeticError):
-            return None  # a text where numbers stand: there is no such fact
-        query = exp.select("r", "s", "o").from_(table.facts).where(*conditions)
-        found = self._runner.table(f"{write_sql(query)} ORDER BY s, o, r LIMIT 1")
-        if not found.num_rows:
-            return None
-        return FactOrigin(*(column[0].as_py() for column in found.columns))
+    def find_rows(
+        self,
+        predicate: str,
+        bound: Mapping[int, Collection[Any]] | None = None,
+        *,
+        limit: int | None = None,
+    ) -> list[FactRow]:
+        """Facts with certain values in some of their columns, in the order of rounds and values.
+
+        Args:
+            predicate: a predicate, or a plug-in such as `#risk`: then what it answered.
+            bound: the values that are allowed, by column.
+            limit: at most so many.
+        """
+        name, kinds, origin = self._find_table(predicate)
+        conditions = []
+        for place, values in (bound or {}).items():
+            written = [_try_write(value, kinds[place]) for value in values]
+            allowed = [value for value in written if value is not None]
+            column = exp.column(f"a{place}")
+            conditions.append(column.isin(*allowed) if allowed else exp.false())
+        columns = [f"a{place}" for place in range(len(kinds))]
+        query = exp.select(*columns, *origin).distinct().from_(name).where(*conditions)
+        text = f"{write_sql(query)} ORDER BY {', '.join(['o', *columns, 'r'])}"
+        found = self._runner.table(f"{text} LIMIT {limit}" if limit is not None else text)
+        rows = read_rows(found, kinds) if kinds else [()] * found.num_rows
+        rules = found.column("r").to_pylist()
+        rounds = found.column("o").to_pylist()
+        return [
+            FactRow(values, None if rule == NO_RULE else rule, number)
+            for values, rule, number in zip(rows, rules, rounds, strict=True)
+        ]
 
     def find_bindings(
         self,
         rule: int,
         values: tuple[Any, ...] | None = None,
         *,
-        before: FactOrigin | None = None,
+        before: FactRow | None = None,
         limit: int | None = None,
     ) -> list[dict[str, Any]]:
         """The bindings of a rule's body under which it gives a fact, each variable with its value.
@@ -180,21 +203,77 @@ class Facts(Mapping[str, "pa.Table"]):
         kinds = [bindings[name].type for name in names]
         return [dict(zip(names, row, strict=True)) for row in read_rows(found, kinds)]
 
-    def _build_body(
-        self, numbered: NumberedRule | NumberedEquality, before: FactOrigin | None
-    ) -> BodyQuery:
-        moving = {name for directions in self.checked.moving for name, _ in directions}
+    def find_facts(
+        self,
+        predicate: str,
+        pattern: Sequence[Any],
+        *,
+        before: FactRow | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """The facts that fit a pattern, in which None stands for any value.
 
-        def read_atom(number: int, atom: Atom) -> tuple[str, exp.Expr | None]:
-            table, _ = self._context.read_full(number, atom)
-            if before is None or atom.is_plugin or atom.is_negated or atom.predicate in moving:
-                return table, None
-            earlier = fill(
-                "t.s < S OR (t.s = S AND t.o < R)",
-                S=exp.Literal.number(before.stratum),
-                R=exp.Literal.number(before.round),
+        Args:
+            predicate: whose facts.
+            pattern: a value or None for each argument.
+            before: only facts that were there before this one, as for bindings.
+            limit: at most so many.
+        """
+        table = self._tables.get(predicate)
+        if table is None or len(pattern) != len(table.kinds):
+            return []
+        try:
+            conditions = [
+                fill("A = B", A=exp.column(f"a{place}"), B=write_value(value, kind))
+                for place, (value, kind) in enumerate(zip(pattern, table.kinds, strict=True))
+                if value is not None
+            ]
+        except (TypeError, ValueError, ArithmeticError):
+            return []
+        if before is not None and not self._is_moving(predicate):
+            conditions.append(_select_earlier(before))
+        query = self._select_facts(table).where(*conditions)
+        bound = f" LIMIT {limit}" if limit is not None else ""
+        if not table.kinds:
+            return [()] * min(
+                1, self._runner.count(f"SELECT count(*) FROM ({write_sql(query)}) AS w")
             )
-            return table, exp.paren(earlier)
+        found = self._runner.table(f"{write_sql(query)} ORDER BY ALL{bound}")
+        return read_rows(found, table.kinds)
+
+    def count_matching_steps(self, rule: int, values: tuple[Any, ...]) -> int:
+        """How many steps of a rule's plan have a match for a fact; -1 if its head has none."""
+        numbered = self._rules[rule]
+        steps = numbered.plan.steps
+        for count in range(len(steps) + 1):
+            part = replace(numbered.plan, steps=steps[:count])
+            body = self._build_body(replace(numbered, plan=part), None)
+            try:
+                if isinstance(numbered, NumberedRule):
+                    self._lay_head(body, numbered, values)
+            except (TypeError, ValueError, ArithmeticError):
+                return -1
+            self._runner.carry_out(body.tasks, numbered.rule, lambda *_: None)
+            query = write_sql(body.select(exp.Literal.number(1).as_("one")).limit(1))
+            if not self._runner.table(query, numbered.rule).num_rows:
+                return count - 1
+        return len(steps)
+
+    def _is_moving(self, predicate: str) -> bool:
+        """Whether facts of a predicate keep only their latest value."""
+        return any(name == predicate for moving in self.checked.moving for name, _ in moving)
+
+    def _build_body(
+        self, numbered: NumberedRule | NumberedEquality, before: FactRow | None
+    ) -> BodyQuery:
+        def read_atom(number: int, atom: Atom) -> str:
+            table = self._context.read_full(number, atom)
+            is_late = atom.is_plugin or atom.is_negated or self._is_moving(atom.predicate)
+            if before is None or is_late:
+                return table
+            earlier = exp.select("*").from_(table).where(_select_earlier(before))
+            self._runner.run(f"CREATE OR REPLACE TEMP VIEW {table}_earlier AS {write_sql(earlier)}")
+            return f"{table}_earlier"
 
         return build_body(numbered.plan, self._context, read_atom, f"e{numbered.number}")
 
@@ -210,8 +289,33 @@ class Facts(Mapping[str, "pa.Table"]):
             mine = body.translate(argument, kind).sql
             body.conditions.append(fill("A = B", A=mine, B=write_value(value, kind)))
 
+    def _find_table(self, predicate: str) -> tuple[str, Sequence[ValueType], list[exp.Expr]]:
+        """The table of a predicate or plug-in, its kinds, and where its rows come from."""
+        if predicate.startswith("#"):
+            name = predicate[1:]
+            origin: list[exp.Expr] = [
+                exp.cast(exp.Literal.number(NO_RULE), "INTEGER").as_("r"),
+                exp.cast(exp.Literal.number(0), "INTEGER").as_("o"),
+            ]
+            return self._context.answers[name], self._context.plugin_types[name], origin
+        table = self._tables[predicate]
+        return table.facts, table.kinds, [exp.column("r"), exp.column("o")]
+
     def _select_facts(self, table: PredicateTable) -> exp.Select:
         return exp.select(*table.columns).distinct().from_(table.facts)
+
+
+def _select_earlier(before: FactRow) -> exp.Expr:
+    """The condition that a row was there before a fact."""
+    return fill("O < R", O=exp.column("o"), R=exp.Literal.number(before.round))
+
+
+def _try_write(value: Any, kind: ValueType) -> exp.Expr | None:
+    """A value as SQL, or None if none of this kind is stored: no fact has it."""
+    try:
+        return write_value(value, kind)
+    except (TypeError, ValueError, ArithmeticError, AttributeError):
+        return None
 
 
 def _show_column(value: Typed) -> exp.Expr:

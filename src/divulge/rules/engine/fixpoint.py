@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from divulge import work
 from divulge.rules.checks.monotonicity import Directions
 from divulge.rules.checks.program_check import CheckedProgram, NumberedEquality, NumberedRule
 from divulge.rules.checks.strata import Stratum
+from divulge.rules.checks.value_types import UNKNOWN
 from divulge.rules.engine.body_query import Task
 from divulge.rules.engine.equalities import (
     Conflict,
@@ -31,9 +33,14 @@ from divulge.rules.engine.rule_queries import RuleContext, compile_rule, list_ke
 from divulge.rules.engine.task_runner import TaskRunner
 from divulge.work import DivulgeError
 
+if TYPE_CHECKING:
+    from divulge.rules.engine.facts import Facts
+
 
 class BoundReached(DivulgeError):
-    """A program was stopped at its bound; what it had derived by then is told."""
+    """A program was stopped at its bound; `facts` is what it had derived by then."""
+
+    facts: Facts | None = None
 
 
 @dataclass(frozen=True)
@@ -81,29 +88,28 @@ class Fixpoint:
             answers=answers.tables,
         )
         self.invented = 0
+        self.rounds = 0
+        """Rounds of all strata so far."""
         self.conflicts: list[Conflict] = []
 
     def evaluate(self) -> None:
         """Derive everything."""
         strata = list(zip(self.checked.strata, self.checked.moving, strict=True))
         with work.step("Applying rules", total=len(strata)) as step:
-            for number, (stratum, moving) in enumerate(strata):
-                _StratumWork(self, number, stratum, moving).complete()
+            for stratum, moving in strata:
+                _StratumWork(self, stratum, moving).complete()
                 step.advance()
 
 
 class _StratumWork:
     """One stratum on its way to completion."""
 
-    def __init__(
-        self, fixpoint: Fixpoint, number: int, stratum: Stratum, moving: Directions
-    ) -> None:
+    def __init__(self, fixpoint: Fixpoint, stratum: Stratum, moving: Directions) -> None:
         self._fixpoint = fixpoint
         self._runner = fixpoint.runner
         self._tables = fixpoint.tables
         self._answers = fixpoint.answers
         self._context = fixpoint.context
-        self._number = number
         self._stratum = stratum
         self._moving = moving
         self._round = 0
@@ -112,9 +118,12 @@ class _StratumWork:
 
     def complete(self) -> None:
         """Derive all facts of the stratum."""
-        for numbered, tasks in self._rules.once:
-            self._carry_out(numbered, tasks)
-        self._publish_candidates()
+        self._publish_candidates(0)  # what is given
+        if self._rules.once:
+            self._start_round()
+            for numbered, tasks in self._rules.once:
+                self._carry_out(numbered, tasks)
+            self._publish_candidates()
         if self._rules.repeated:
             self._mark_all_changed()
         while True:
@@ -128,7 +137,7 @@ class _StratumWork:
         rules = _StratumRules()
         for rule in self._stratum.rules:
             numbered = self._fixpoint.numbered.get(id(rule))
-            if numbered is None:  # a fact that was loaded
+            if numbered is None or self._never_fires(numbered):  # a fact that was loaded
                 continue
             if numbered.plan.existentials:
                 rules.inventions.append(
@@ -143,8 +152,15 @@ class _StratumWork:
                 rules.repeated += self._compile_repeated(numbered)
         for equality in self._stratum.equality_rules:
             found: NumberedEquality = self._fixpoint.equalities[id(equality)]
-            rules.equalities.append(compile_equality(found, self._context))
+            if not self._never_fires(found):
+                rules.equalities.append(compile_equality(found, self._context))
         return rules
+
+    def _never_fires(self, numbered: NumberedRule | NumberedEquality) -> bool:
+        """Whether a predicate of the body has no fact: then its kind is not known either."""
+        return any(
+            UNKNOWN in self._context.types[atom.predicate] for atom in numbered.plan.select_atoms()
+        )
 
     def _compile_repeated(
         self, numbered: NumberedRule
@@ -167,9 +183,11 @@ class _StratumWork:
     def _carry_out(self, numbered: NumberedRule, tasks: Sequence[Task]) -> None:
         self._runner.carry_out(tasks, numbered.rule, self._answers.ask)
 
-    def _publish_candidates(self) -> None:
+    def _publish_candidates(self, number: int | None = None) -> None:
+        """Take over what is new, as facts of this round or of another."""
+        round_number = self._fixpoint.rounds if number is None else number
         self._counts = {
-            name: self._tables.publish(name, self._number, self._round, self._moving)
+            name: self._tables.publish(name, round_number, self._moving)
             for name in self._stratum.predicates
         }
 
@@ -189,6 +207,7 @@ class _StratumWork:
 
     def _start_round(self) -> None:
         self._round += 1
+        self._fixpoint.rounds += 1
         bound = self._fixpoint.bounds.most_rounds
         if self._round > bound:
             raise self._stop(f"after {bound:,} rounds", "most_rounds")

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 NO_RULE = -1
 """The number of the rule of facts from outside."""
-NO_STRATUM = -1
-"""The stratum of facts that are there from the beginning."""
 QUICK_DECIMAL = "DECIMAL(18, {})"
 MARKED_TEXT = "holds a text that begins with a control character (U+0001), which marks nulls here."
 
@@ -309,7 +307,7 @@ def load_facts(
 ) -> None:
     """Copy staged facts into the table of a predicate, and let go of the data.
 
-    A table of all facts also has the stratum and round of each (`has_origin`), candidates do not.
+    A table of all facts also has the round of each (`has_origin`), candidates do not.
     """
     columns = [
         select_stored(facts, place, kind, number).as_(f"a{place}")
@@ -318,7 +316,7 @@ def load_facts(
     rule = exp.column("r") if facts.has_rules else exp.Literal.number(NO_RULE)
     columns.append(exp.cast(rule, "INTEGER").as_("r"))
     if has_origin:
-        columns += [exp.cast(exp.Literal.number(value), "INTEGER") for value in (NO_STRATUM, 0)]
+        columns.append(exp.cast(exp.Literal.number(0), "INTEGER"))
     query = exp.select(*columns, copy=False).from_(facts.name)
     runner.run(f"INSERT INTO {target} {write_sql(query)}")
     runner.unload(facts.name)

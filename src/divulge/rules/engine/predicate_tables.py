@@ -1,6 +1,6 @@
 """Tables of facts: all of a predicate, those of the last round, and candidates for the next.
 
-A fact stands with the number of the rule that gave it and the stratum and round in which it came.
+A fact stands with the number of the rule that gave it and the round in which it came.
 Arguments that keep only their latest value (see `checks.monotonicity`) replace it.
 """
 
@@ -60,19 +60,19 @@ class PredicateTables:
             for number, (name, kinds) in enumerate(sorted(types.items()))
         }
         for table in self.tables.values():
-            origin = "r INTEGER, s INTEGER, o INTEGER"
+            origin = "r INTEGER, o INTEGER"
             runner.run(f"CREATE TABLE {table.facts} ({table.declaration}, {origin})")
             runner.run(f"CREATE TABLE {table.changes} ({table.declaration}, {origin})")
             runner.run(f"CREATE TABLE {table.candidates} ({table.declaration}, r INTEGER)")
 
-    def publish(self, predicate: str, stratum: int, round_number: int, moving: Directions) -> int:
+    def publish(self, predicate: str, round_number: int, moving: Directions) -> int:
         """Take over what is new among the candidates; how many facts that are."""
         table = self.tables[predicate]
         run = self._runner.run
         directions = {
             place: direction for (name, place), direction in moving.items() if name == predicate
         }
-        origin = f"CAST({stratum} AS INTEGER) AS s, CAST({round_number} AS INTEGER) AS o"
+        origin = f"CAST({round_number} AS INTEGER) AS o"
         news = _select_better(table, directions) if directions else _select_unknown(table)
         run(f"CREATE OR REPLACE TABLE {table.changes} AS SELECT *, {origin} FROM ({news})")
         run(f"TRUNCATE {table.candidates}")

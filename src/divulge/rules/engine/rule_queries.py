@@ -40,19 +40,19 @@ class RuleContext:
     answers: Mapping[str, str]
     """The table of each plug-in's answers."""
 
-    def read_full(self, _number: int, atom: Atom) -> tuple[str, None]:
+    def read_full(self, _number: int, atom: Atom) -> str:
         """Every atom is read from all facts."""
         if atom.is_plugin:
-            return self.answers[atom.predicate], None
-        return self.tables[atom.predicate].facts, None
+            return self.answers[atom.predicate]
+        return self.tables[atom.predicate].facts
 
     def read_new(self, place: int) -> ReadAtom:
         """The atom at a place is read from the facts of the last round, others from all."""
 
-        def read_atom(number: int, atom: Atom) -> tuple[str, None]:
+        def read_atom(number: int, atom: Atom) -> str:
             if number != place:
                 return self.read_full(number, atom)
-            return self.tables[atom.predicate].changes, None
+            return self.tables[atom.predicate].changes
 
         return read_atom
 

@@ -54,7 +54,9 @@ class CommentReader:
     def read_last(self) -> tuple[str, ...]:
         """The comments behind the last statement."""
         leading = self._take_until(len(self._stream.kinds))
-        _, texts = self._sort_leading(leading, self._end, self._stream.starts[-1])
+        name, texts = self._sort_leading(leading, self._end, self._stream.starts[-1])
+        if name is not None:
+            raise SyntaxMistake("@name names the rule behind it, and none follows.", name.start)
         while texts and texts[-1] == BLANK_LINE:
             texts.pop()
         return tuple(texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 
 from divulge.rules.language.syntax import AGGREGATES, COMPARISONS, Place
 from divulge.rules.language.tokens import (
@@ -44,10 +45,10 @@ _HABITS = {
 """What people bring from other languages and from papers, and what is written here."""
 
 _NAMES_OF_KINDS = {
-    NAME: "the name",
-    VARIABLE: "the variable",
-    NUMBER: "the number",
-    TEXT: "a text",
+    NAME: "The name",
+    VARIABLE: "The variable",
+    NUMBER: "The number",
+    TEXT: "The text",
 }
 
 
@@ -74,6 +75,8 @@ class TokenCursor:
     def __init__(self, stream: TokenStream) -> None:
         self.stream = stream
         self.position = 0
+        self.first = 0
+        """The token with which the statement begins that is being read."""
         self._nesting = 0
 
     @property
@@ -132,11 +135,8 @@ class TokenCursor:
         if kind == END:
             return SyntaxMistake(f"The program ends in the middle of a statement. {reason}", offset)
         if kind in _NAMES_OF_KINDS:
-            shown = _NAMES_OF_KINDS[kind] + ("" if kind in (TEXT, NUMBER) else f' "{word}"')
-            if kind == NUMBER:
-                shown = "a number"
             allowed = [*KEYWORDS, *AGGREGATES, *FUNCTION_ARITIES] if kind == NAME else []
-            message = f"{shown[0].upper()}{shown[1:]} does not fit here. {reason}"
+            message = f"{_NAMES_OF_KINDS[kind]}{self._show_word()} does not fit here. {reason}"
             return SyntaxMistake(message, offset, *_find_keyword(word, allowed))
         if kind == "-" and self.peek_kind() == ">":
             return SyntaxMistake(_HABITS["→"], offset)
@@ -145,6 +145,31 @@ class TokenCursor:
             return SyntaxMistake(_describe_comparison(before + word), offset)
         shown = f'The word "{word}" of the language' if kind in KEYWORDS else f'"{word}"'
         return SyntaxMistake(f"{shown} does not fit here. {reason}", offset)
+
+    def is_in_rule(self) -> bool:
+        """Whether the statement surely is a rule; the words of facts are data, never shown.
+
+        A text beside a word tells of a lost quotation mark: what was data looks like words then.
+        """
+        kinds, last = self.stream.kinds, self.first
+        while kinds[last] not in (".", END):
+            last += 1
+        between = kinds[self.first : last]
+        words = (NAME, VARIABLE, NUMBER, ILLEGAL)
+        is_torn = any(
+            (one == TEXT and other in words) or (one in words and other == TEXT)
+            for one, other in pairwise(between)
+        )
+        return ":-" in between and not is_torn and not self._has_open_text(self.first, last)
+
+    def _has_open_text(self, first: int, last: int) -> bool:
+        return any(
+            self.stream.kinds[number] == ILLEGAL and self.stream.words[number].startswith('"')
+            for number in range(first, last)
+        )
+
+    def _show_word(self) -> str:
+        return f' "{self.word}"' if self.kind in (NAME, VARIABLE) and self.is_in_rule() else ""
 
     @contextmanager
     def nest(self) -> Iterator[None]:

@@ -78,7 +78,7 @@ def format_statement(statement: Statement) -> str:
     if isinstance(statement, FactSource):
         return _format_source(statement)
     if isinstance(statement, EqualityRule):
-        head = f"{_format_side(statement.left)} = {_format_term(statement.right)}"
+        head = f"{_format_side(statement.left)} = {format_term(statement.right)}"
     else:
         head = _format_atom(statement.head)
         if statement.existentials:
@@ -121,7 +121,7 @@ def format_literal(literal: Literal | Condition, *, is_test: bool = False) -> st
     if isinstance(literal, Atom):
         return f"{'not ' * literal.is_negated}{'#' * literal.is_plugin}{_format_atom(literal)}"
     if isinstance(literal, Comparison):
-        right = _format_side(literal.right) if is_test else _format_term(literal.right)
+        right = _format_side(literal.right) if is_test else format_term(literal.right)
         return f"{_format_side(literal.left)} {literal.operator} {right}"
     if isinstance(literal, Membership):
         word = "not in" if literal.is_negated else "in"
@@ -154,15 +154,21 @@ def _format_source(source: FactSource) -> str:
 
 
 def _format_atom(atom: Atom) -> str:
-    return f"{atom.predicate}({', '.join(map(_format_term, atom.arguments))})"
+    return f"{atom.predicate}({', '.join(map(format_term, atom.arguments))})"
 
 
 def _format_side(term: Term) -> str:
     """A term beside a comparison: a case gets brackets, since what follows would go to its else."""
-    return f"({_format_term(term)})" if isinstance(term, CaseTerm) else _format_term(term)
+    return f"({format_term(term)})" if isinstance(term, CaseTerm) else format_term(term)
 
 
-def _format_term(term: Term) -> str:
+def format_term(term: Term) -> str:
+    """A term as it is written.
+
+    >>> from divulge.rules import Program
+    >>> format_term(Program.parse("p(msum(W,<Z>)) :- q(W,Z).").rules[0].head.arguments[0])
+    'msum(W, <Z>)'
+    """
     if isinstance(term, Variable):
         return term.name
     if isinstance(term, Wildcard):
@@ -170,9 +176,9 @@ def _format_term(term: Term) -> str:
     if isinstance(term, Constant):
         return _format_constant(term.value)
     if isinstance(term, SetAccess):
-        return f"{_format_operand(term.collection, _PRIMARY)}[{_format_term(term.key)}]"
+        return f"{_format_operand(term.collection, _PRIMARY)}[{format_term(term.key)}]"
     if isinstance(term, Unpack):
-        return f"*{_format_term(term.collection)}"
+        return f"*{format_term(term.collection)}"
     if isinstance(term, CaseTerm):
         return _format_case(term)
     if isinstance(term, Operation):
@@ -191,7 +197,7 @@ def _format_collection(term: TupleTerm | SetTerm | Call | Aggregate) -> str:
 
 
 def _join_terms(terms: tuple[Term, ...]) -> str:
-    return ", ".join(map(_format_term, terms))
+    return ", ".join(map(format_term, terms))
 
 
 def _format_constant(value: str | int | Decimal) -> str:
@@ -201,7 +207,7 @@ def _format_constant(value: str | int | Decimal) -> str:
 
 
 def _format_aggregate(aggregate: Aggregate) -> str:
-    parts = [] if aggregate.argument is None else [_format_term(aggregate.argument)]
+    parts = [] if aggregate.argument is None else [format_term(aggregate.argument)]
     if aggregate.contributors:
         parts.append(f"<{_join_terms(aggregate.contributors)}>")
     return f"{aggregate.function}({', '.join(parts)})"
@@ -231,7 +237,7 @@ def _format_operation(operation: Operation) -> str:
 
 
 def _format_operand(term: Term, strength: int) -> str:
-    written = _format_term(term)
+    written = format_term(term)
     return written if _measure_strength(term) >= strength else f"({written})"
 
 

@@ -66,9 +66,9 @@ def parse_text(text: str, origin: str) -> ParsedText:
         )
         problems.raise_any()
     parser = _StatementParser(read_tokens(text), problems)
-    statements = parser.read_statements()
+    parsed = ParsedText(parser.read_statements(), parser.read_last_comments())
     problems.raise_any()
-    return ParsedText(statements, parser.comments.read_last())
+    return parsed
 
 
 def label_text(text: str) -> str:
@@ -98,14 +98,13 @@ class _StatementParser(TermParser):
         super().__init__(stream)
         self.problems = problems
         self.comments = CommentReader(stream)
-        self._first = 0
         self._is_ended = False
 
     def read_statements(self) -> tuple[Statement, ...]:
         """All statements; what is wrong goes to the problems."""
         statements: list[Statement] = []
         while self.kind != END:
-            self._first = self.position
+            self.first = self.position
             self._is_ended = False
             try:
                 statements.append(self._read_commented())
@@ -116,9 +115,19 @@ class _StatementParser(TermParser):
                 self._recover()
         return tuple(statements)
 
+    def read_last_comments(self) -> tuple[str, ...]:
+        """Comments behind the last statement."""
+        self.first = len(self.stream.kinds) - 1
+        try:
+            return self.comments.read_last()
+        except SyntaxMistake as mistake:
+            if not self.problems:  # after other mistakes it may be a part of one of them
+                self._note_mistake(mistake)
+            return ()
+
     def _read_commented(self) -> Statement:
         statement = self._read_fact() or self._read_statement()
-        name, comments = self.comments.read_around(self._first, self.position - 1)
+        name, comments = self.comments.read_around(self.first, self.position - 1)
         if name is None:
             return replace(statement, comments=comments) if comments else statement
         if isinstance(statement, FactSource):
@@ -153,7 +162,7 @@ class _StatementParser(TermParser):
     def _read_statement(self) -> Statement:
         if self.is_before_bracket() and self.find_kind_behind_bracket(self.position + 1) == "from":
             return self._read_source()
-        if self.kind == "exists" or self.begins_atom() or self.word in AGGREGATES:
+        if self.kind == "exists" or self.begins_atom():
             return self._read_rule()
         return self._read_equality()
 
@@ -184,7 +193,7 @@ class _StatementParser(TermParser):
             raise SyntaxMistake(
                 "A statement begins with a head: an atom such as rel(X, Y), or X = Y for an "
                 "equality rule.",
-                self.stream.starts[self._first],
+                self.stream.starts[self.first],
             )
         self.expect(":-", "An equality rule says when the two are the same: X = Y :- body.")
         body = self._read_body()
@@ -218,7 +227,7 @@ class _StatementParser(TermParser):
             raise SyntaxMistake(
                 "Columns are given by their order, all as variables, or by their names, all in "
                 "small letters or quotation marks: both are mixed here.",
-                self.stream.starts[self._first],
+                self.stream.starts[self.first],
             )
         self.expect("from", "")
         is_dataset = self._skip_word("dataset")
@@ -277,7 +286,7 @@ class _StatementParser(TermParser):
     def _recover(self) -> None:
         """Go behind the full stop of the statement that has the mistake."""
         self._nesting = 0
-        is_behind = self.position > self._first and self.stream.kinds[self.position - 1] == "."
+        is_behind = self.position > self.first and self.stream.kinds[self.position - 1] == "."
         if is_behind or self._is_ended:
             return
         while self.kind not in (".", END):
@@ -298,15 +307,15 @@ class _StatementParser(TermParser):
         )
 
     def _label_statement(self) -> str:
-        """The rule as it is written, cut short; of a fact only whose it is: its values are data."""
-        kinds = self.stream.kinds
-        last = self._first
-        while (
-            kinds[last] not in (".", END, ILLEGAL)
-            and last < self._first + MOST_CHARACTERS_OF_A_LABEL
-        ):
-            last += 1
-        if ":-" not in kinds[self._first : last]:
+        """The rule as it is written, cut short; of a fact only its place: its values are data."""
+        if not self.is_in_rule():
             return ""
-        text = self.stream.text[self.stream.starts[self._first] : self.stream.find_end(last - 1)]
+        kinds, words, last = self.stream.kinds, self.stream.words, self.first
+        while kinds[last] not in (".", END) and last < self.first + MOST_CHARACTERS_OF_A_LABEL:
+            last += 1
+        start = self.stream.starts[self.first]
+        text = self.stream.text[start : self.stream.find_end(max(self.first, last - 1))]
+        for number in range(self.first, last):
+            if kinds[number] in (TEXT, ILLEGAL):
+                text = text.replace(words[number], "…")
         return label_text(text)

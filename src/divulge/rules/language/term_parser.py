@@ -175,8 +175,9 @@ class TermParser(TokenCursor):
         place = self.place
         name = self.word
         if name not in FUNCTION_ARITIES:
+            shown = f' "{name}"' if self.is_in_rule() else " of this name"
             raise SyntaxMistake(
-                f'There is no function "{name}". A predicate stands for itself in the body, '
+                f"There is no function{shown}. A predicate stands for itself in the body, "
                 "not inside a term.",
                 self.stream.starts[self.position],
                 name,
@@ -275,7 +276,7 @@ class TermParser(TokenCursor):
 
     def begins_atom(self) -> bool:
         """Whether a name and its bracket make an atom, rather than begin a condition."""
-        if not self.is_before_bracket() or self.word in AGGREGATES:
+        if not self.is_before_bracket():
             return False
         closing = self.stream.closings.get(self.position + 1)
         if closing is None:

@@ -73,7 +73,7 @@ _TOKEN = re.compile(
       | (?P<text>"(?:[^"\\\n]|\\.)*")
       | (?P<number>[0-9]++(?:\.[0-9]++)?+(?!\w))
       | (?P<symbol>{"|".join(map(re.escape, SYMBOLS))})
-      | (?P<comment>%[^\n]*)
+      | (?P<comment>%[^\r\n]*)
       | (?P<end>\Z)
       | (?P<illegal>"[^\n]*|[0-9]\w*(?:\.\w+)*|.)
     )""",

@@ -1,0 +1,227 @@
+"""`divulge rules`: programs formatted, checked and run, and what follows from them explained."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from divulge.cli.options import Json, Overwrite
+from divulge.cli.output import (
+    build_sentence,
+    print_json,
+    print_sentence,
+    print_text,
+    tolerate_closed_pipe,
+)
+
+if TYPE_CHECKING:
+    from divulge.rules import Facts, Program
+
+COULD_NOT_RUN = 2
+
+app = typer.Typer(
+    help="What follows from the data by rules of those who know the business, and why.",
+    no_args_is_help=True,
+)
+
+File = Annotated[Path, typer.Argument(help="A program of rules.", show_default=False)]
+FactFiles = Annotated[
+    list[str] | None,
+    typer.Option("--facts", help="Facts of a predicate: own=ownership.csv; may be repeated."),
+]
+
+
+@app.command("format")
+def format_rules(
+    file: File,
+    out: Annotated[Path | None, typer.Option(help="Write it to this file.")] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Show a program in its one form, comments kept; the file itself is never changed."""
+    from divulge.cli.run_context import set_run_conditions
+    from divulge.rules import Program
+    from divulge.rules.language.formatter import format_program
+    from divulge.work import whole_file
+
+    with set_run_conditions(None, {"--out": out}, [file], overwrite):
+        text = format_program(Program.load(file))
+        if out is not None:
+            with whole_file(out, overwrite) as part:
+                part.write_text(text, encoding="utf-8", newline="\n")
+    with tolerate_closed_pipe():
+        if out is None:
+            print_text(text.removesuffix("\n"))
+        else:
+            print_sentence("rules.written", path=out)
+
+
+@app.command()
+def check(file: File, json: Json = False) -> None:
+    """Say what is wrong with a program, what is remarkable, and whether it ends by itself."""
+    from divulge.cli.run_context import set_run_conditions
+    from divulge.rules import Program, check_program
+    from divulge.rules.checks.program_check import describe_bounds, format_checks
+
+    with set_run_conditions(None, {}, [file]):
+        program = Program.load(file)
+        checked = check_program(program)
+    with tolerate_closed_pipe():
+        if json:
+            print_json(
+                {
+                    "problems": [str(problem) for problem in checked.problems],
+                    "remarks": [str(remark) for remark in checked.remarks],
+                    "statements": len(program.statements),
+                    "may_not_end": checked.may_not_end,
+                }
+            )
+        else:
+            for line in format_checks(checked):
+                print_text(line)
+            if not checked.problems:
+                print_sentence("rules.sound", path=file, count=len(program.statements))
+                print_text(describe_bounds(checked))
+    if checked.problems:
+        raise typer.Exit(COULD_NOT_RUN)
+
+
+@app.command()
+def run(
+    file: File,
+    facts: FactFiles = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(help="Show the facts of this predicate, with their values; repeat."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A new folder for a CSV file of each derived predicate.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Derive what follows from a program; how many facts each predicate has, or the facts."""
+    from divulge.cli.run_context import set_run_conditions
+
+    program, handed_in = _load(file, facts)
+    with (
+        set_run_conditions(None, {"--out": out}, [file, *handed_in.values()]),
+        _evaluate(program, handed_in) as derived,
+    ):
+        shown = {name: derived.rows(name) for name in _check_names(derived, show or [])}
+        counts = {name: derived.count(name) for name in derived}
+        conflicts = len(derived.conflicts)
+        if out is not None:
+            _write_facts(derived, out)
+    with tolerate_closed_pipe():
+        if json:
+            rows = {name: [_list_plain(row) for row in found] for name, found in shown.items()}
+            print_json({"counts": counts, "conflicts": conflicts, "facts": rows})
+            return
+        if not shown:
+            for name, count in counts.items():
+                print_sentence("rules.count", predicate=name, count=count)
+        for name, found in shown.items():
+            for row in found:
+                print_text(f"{name}({', '.join(_list_plain(row))})")
+        if conflicts:
+            print_sentence("rules.conflicts", count=conflicts)
+        if out is not None:
+            print_sentence("rules.written", path=out)
+
+
+@app.command()
+def why(
+    file: File,
+    fact: Annotated[str, typer.Argument(help="""A fact, such as 'rel("A", "C")'.""")],
+    facts: FactFiles = None,
+    values: Annotated[
+        bool, typer.Option("--values", help="Show the values of records, not numbers for them.")
+    ] = False,
+    chart: Annotated[Path | None, typer.Option(help="Write a drawing to this .svg file.")] = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Explain a fact: by which rules it holds, or why not. Values are hidden unless asked for."""
+    from divulge.cli.run_context import set_run_conditions
+    from divulge.rules import explain
+    from divulge.work import whole_file
+
+    program, handed_in = _load(file, facts)
+    inputs = [file, *handed_in.values()]
+    with (
+        set_run_conditions(None, {"--chart": chart}, inputs, overwrite),
+        _evaluate(program, handed_in) as derived,
+    ):
+        explanation = explain(derived, fact, show_values=values)
+        if chart is not None:
+            with whole_file(chart, overwrite) as part:
+                part.write_text(explanation.to_svg(), encoding="utf-8")
+    with tolerate_closed_pipe():
+        if json:
+            print_json(explanation.to_dict())
+            return
+        print_text(str(explanation))
+        if chart is not None:
+            print_sentence("rules.written", path=chart)
+
+
+def _load(file: Path, facts: Sequence[str] | None) -> tuple[Program, dict[str, Path]]:
+    """The program, and the files of facts by predicate."""
+    from divulge.rules import Program
+    from divulge.work import Problems
+
+    problems = Problems("--facts")
+    handed_in: dict[str, Path] = {}
+    for given in facts or []:
+        name, separator, path = given.partition("=")
+        if not separator or not name or not path:
+            problems.add("", build_sentence("rules.no_pair"))
+        elif name in handed_in:
+            problems.add("", build_sentence("rules.given_twice", predicate=name))
+        handed_in[name] = Path(path)
+    problems.raise_any()
+    return Program.load(file), handed_in
+
+
+def _evaluate(program: Program, handed_in: dict[str, Path]) -> Facts:
+    from divulge.data import read
+    from divulge.rules import evaluate
+
+    return evaluate(program, {name: read(path) for name, path in handed_in.items()})
+
+
+def _check_names(derived: Facts, names: Sequence[str]) -> Sequence[str]:
+    from divulge.work import Problems
+
+    problems = Problems("--show")
+    for name in names:
+        if name not in derived:
+            message = build_sentence("rules.no_predicate", predicate=name)
+            problems.add("", message, name, tuple(derived))
+    problems.raise_any()
+    return names
+
+
+def _list_plain(row: Sequence[Any]) -> list[str]:
+    from divulge.rules.explanation.value_labels import write_plain
+
+    return [write_plain(value) for value in row]
+
+
+def _write_facts(derived: Facts, folder: Path) -> None:
+    """A file for each predicate that a rule gives."""
+    from divulge.work import whole_file
+
+    folder.mkdir(parents=True)
+    heads = {numbered.rule.head.predicate for numbered in derived.checked.rules}
+    for name in sorted(heads):
+        with (
+            whole_file(folder / f"{name}.csv") as part,
+            part.open("w", encoding="utf-8", newline="") as file,
+        ):
+            writer = csv.writer(file)
+            writer.writerow(derived[name].column_names)
+            writer.writerows(_list_plain(row) for row in derived.rows(name))

@@ -1,0 +1,1 @@
+"""What people who know the business say must be done or left."""

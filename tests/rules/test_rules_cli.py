@@ -1,0 +1,103 @@
+"""`divulge rules` formats, checks, runs and explains what the library does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import divulge as dv
+from divulge.cli.main import app
+
+PROGRAM = """% groups
+own(X, Y, W) from "ownership.csv".
+% @name "{X} belongs to its own group"
+rel(X,X) :- own(X,_,_).
+% @name "{X} controls {Y}"
+rel(X, Y) :- rel(X, Z), own(Z, Y, W), msum(W, <Z>) > 0.5.
+"""
+
+
+@pytest.fixture
+def groups(tmp_path: Path) -> Path:
+    (tmp_path / "ownership.csv").write_text(
+        "owner,company,share\nAlfa,Beta,0.4\nAlfa,Gamma,0.6\nGamma,Beta,0.2\nBeta,Delta,0.5\n"
+    )
+    path = tmp_path / "groups.rules"
+    path.write_text(PROGRAM)
+    return path
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["rules", *(str(argument) for argument in arguments)])
+
+
+def test_a_program_is_formatted_and_its_file_left_alone(groups: Path, tmp_path: Path) -> None:
+    told = invoke("format", groups)
+    assert told.exit_code == 0, told.output
+    assert "rel(X, X) :- own(X, _, _).\n" in told.stdout
+    assert groups.read_text() == PROGRAM
+    out = tmp_path / "formatted.rules"
+    assert invoke("format", groups, "--out", out).exit_code == 0
+    assert out.read_text() + "" == told.stdout
+    assert isinstance(invoke("format", groups, "--out", groups).exception, dv.InvalidInput)
+    assert groups.read_text() == PROGRAM
+
+
+def test_a_program_is_checked_with_the_place_of_what_is_wrong(groups: Path) -> None:
+    told = invoke("check", groups)
+    assert told.exit_code == 0, told.output
+    assert "3 statements, nothing wrong." in told.stdout
+    groups.write_text("p(X) :- not q(X).\nq(a).\n")
+    told = invoke("check", groups, "--json")
+    assert told.exit_code == 2
+    [problem] = json.loads(told.stdout)["problems"]
+    assert "line 1" in problem
+    groups.write_text("p(X) :- nto q(X).")
+    assert 'Did you mean "not"?' in str(invoke("check", groups).exception)
+
+
+def test_a_program_is_run_and_shows_counts_unless_facts_are_asked_for(
+    groups: Path, tmp_path: Path
+) -> None:
+    told = invoke("run", groups)
+    assert told.exit_code == 0, told.output
+    assert told.stdout == "own: 4 facts\nrel: 5 facts\n"
+    told = invoke("run", groups, "--show", "rel", "--out", tmp_path / "out")
+    assert "rel(Alfa, Beta)" in told.stdout
+    assert "Delta" not in told.stdout  # exactly half is no majority
+    lines = (tmp_path / "out" / "rel.csv").read_text().splitlines()
+    assert lines[1:] == ["Alfa,Alfa", "Alfa,Beta", "Alfa,Gamma", "Beta,Beta", "Gamma,Gamma"]
+    content = json.loads(invoke("run", groups, "--show", "rel", "--json").stdout)
+    assert content["counts"] == {"own": 4, "rel": 5}
+    assert ["Alfa", "Beta"] in content["facts"]["rel"]
+    wrong = invoke("run", groups, "--show", "rell").exception
+    assert 'Did you mean "rel"?' in str(wrong)
+
+
+def test_facts_come_from_files_that_are_handed_in(groups: Path, tmp_path: Path) -> None:
+    path = tmp_path / "listed.csv"
+    path.write_text("company\nBeta\n")
+    groups.write_text(PROGRAM + "open(X) :- rel(X, Y), listed(Y).\n")
+    told = invoke("run", groups, "--facts", f"listed={path}", "--show", "open")
+    assert told.stdout == "open(Alfa)\nopen(Beta)\n", told.output
+    assert isinstance(invoke("run", groups, "--facts", "listed").exception, dv.InvalidInput)
+
+
+def test_a_fact_is_explained_and_values_are_hidden_unless_asked_for(
+    groups: Path, tmp_path: Path
+) -> None:
+    told = invoke("why", groups, 'rel("Alfa", "Beta")')
+    assert told.exit_code == 0, told.output
+    assert "Alfa controls Beta" in told.stdout
+    assert "Gamma" not in told.stdout
+    assert "0.6" not in told.stdout
+    drawing = tmp_path / "why.svg"
+    told = invoke("why", groups, 'rel("Alfa", "Beta")', "--values", "--chart", drawing)
+    assert "msum(W, <Z>) = 0.6, of 2 contributors:" in told.stdout
+    assert "Gamma" in drawing.read_text()
+    content = json.loads(invoke("why", groups, 'rel("Beta", "Delta")', "--json").stdout)
+    assert content["holds"] is False
+    assert content["facts"][0]["failures"][1]["no_match_for"] == "msum(W, <Z>) > 0.5"
