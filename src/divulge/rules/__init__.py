@@ -12,6 +12,7 @@
 """
 
 from divulge.rules.checks.program_check import CheckedProgram, check_program
+from divulge.rules.dictionary_facts import RecordKeys, list_dictionary_facts, read_record_keys
 from divulge.rules.engine.evaluation import evaluate
 from divulge.rules.engine.facts import FactRow, Facts
 from divulge.rules.engine.fixpoint import BoundReached
@@ -19,6 +20,8 @@ from divulge.rules.engine.stored_values import LabelledNull
 from divulge.rules.explanation.explain import explain
 from divulge.rules.explanation.explanation import Explanation
 from divulge.rules.language.program import Program
+from divulge.rules.library.library_programs import list_library, load_library
+from divulge.rules.library.name_likeness import measure_likeness
 from divulge.rules.plugin_atoms import RulePlugin, plugin
 
 __all__ = [
@@ -29,9 +32,15 @@ __all__ = [
     "Facts",
     "LabelledNull",
     "Program",
+    "RecordKeys",
     "RulePlugin",
     "check_program",
     "evaluate",
     "explain",
+    "list_dictionary_facts",
+    "list_library",
+    "load_library",
+    "measure_likeness",
     "plugin",
+    "read_record_keys",
 ]
