@@ -20,7 +20,7 @@ import numpy as np
 from divulge.assessment import PublishedTable, Sentence
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import column_from_codes, find_hidden_cells
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection.changes.changes import hide_values, replace_values
 from divulge.release.publication import Publication, Reservation
 from divulge.work import InvalidInput, Problem, filesystem

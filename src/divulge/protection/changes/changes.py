@@ -15,7 +15,7 @@ import numpy as np
 from divulge.classes.key_codes import encode_keys
 from divulge.data import Column, Dataset
 from divulge.data.column import HIDDEN_TAG, column_from_codes
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.work.arrays import Ints
 

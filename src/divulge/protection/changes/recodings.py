@@ -11,7 +11,7 @@ import numpy as np
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import replace_values as with_values
 from divulge.data.hierarchies.numbers import Caps, parse_number
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.work import DivulgeError, InvalidInput, Problem
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 from divulge.assessment import Claim
 from divulge.classes.keys import assign_classes
 from divulge.data import Dataset
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection import tuning
 from divulge.protection.changes.changes import select_records
 from divulge.protection.method.outcomes import judge_cells

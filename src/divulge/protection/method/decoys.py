@@ -20,7 +20,7 @@ import numpy.typing as npt
 from divulge.assessment import Sentence
 from divulge.classes.keys import assign_classes
 from divulge.data import Dataset
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection.changes.changes import (
     build_code_matrix,
     hide_cells,

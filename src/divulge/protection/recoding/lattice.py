@@ -18,7 +18,7 @@ import numpy as np
 
 from divulge.classes.keys import LARGEST_KEY, combine_codes
 from divulge.data import Column, Dataset, Hierarchy
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection.recoding.cell_costs import CellUtility, HierarchyLevels, compute_cell_costs
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints

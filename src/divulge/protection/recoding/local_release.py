@@ -15,7 +15,7 @@ from divulge.assessment import Sentence
 from divulge.assessment.decision import Change as Kind
 from divulge.data import Column, Dataset
 from divulge.data.column import column_from_codes
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection.changes.changes import drop_records, hide_values
 from divulge.protection.changes.coded_values import CodedValues
 from divulge.protection.changes.decision_log import Change

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import column_from_codes, find_hidden_cells
 from divulge.data.dictionary import WITHHELD_ROLES, find_name_problems
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection.changes.changes import select_records
 from divulge.protection.refill.coarse_cells import FinerCells, find_copies, find_finer_cells
 from divulge.protection.refill.columns import CodedColumn

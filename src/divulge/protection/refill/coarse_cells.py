@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from divulge.data import Column, Dataset, Hierarchy
-from divulge.data.hierarchy_rules import format_value, match_value_texts
+from divulge.data.value_texts import format_value, match_value_texts
 from divulge.protection.changes.changes import replace_values
 from divulge.protection.refill.columns import AllowedValues, CodedColumn
 from divulge.protection.refill.discovery import CompletedColumn

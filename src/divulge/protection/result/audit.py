@@ -23,7 +23,7 @@ from divulge import work
 from divulge.assessment import Assessment, Claim, Sentence
 from divulge.data import Dataset
 from divulge.data.column import encode_array
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection import tuning
 from divulge.protection.changes.changes import build_code_matrix, value_at
 from divulge.protection.changes.kernels import HIDDEN

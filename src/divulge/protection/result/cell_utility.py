@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from divulge.data import Column, Dataset
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.work.arrays import Floats, Ints
 
 Ladders: TypeAlias = Mapping[str, tuple[str, ...]]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.data import Column, Dataset
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection import tuning
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Bools, Floats, Ints

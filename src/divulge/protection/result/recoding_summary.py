@@ -15,7 +15,7 @@ import numpy as np
 
 from divulge.assessment import Chart, Sentence
 from divulge.assessment.sentence import format_number, read_phrases
-from divulge.data.hierarchy_rules import match_value_texts
+from divulge.data.value_texts import match_value_texts
 from divulge.protection.changes.changes import select_records
 from divulge.protection.result.cell_utility import compute_attribute_loss
 from divulge.protection.result.charts import draw_attribute_losses

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from divulge.data import Dataset
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection.result.protected import Protected
 from divulge.work import DivulgeError, Interruption
 

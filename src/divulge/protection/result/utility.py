@@ -20,7 +20,7 @@ from divulge.assessment import Sentence
 from divulge.classes.keys import assign_classes
 from divulge.data import Dataset
 from divulge.data.dictionary import find_name_problems
-from divulge.data.hierarchy_rules import format_value
+from divulge.data.value_texts import format_value
 from divulge.protection import tuning
 from divulge.protection.result.cell_utility import measure_cells
 from divulge.protection.result.classification import compare_models
