@@ -363,6 +363,13 @@ def test_rules_keep_hide_and_remove(tmp_path: Path) -> None:
     assert "I is listed" not in rules_of.values()
 
 
+def test_rules_are_obeyed_where_nothing_is_limited(tmp_path: Path) -> None:
+    path = write_release(tmp_path, 'hide("a4", "sector"). remove("a5").')
+    data = Release.load(path).protect().datasets["companies"].to_arrow()
+    assert data.num_rows == 5
+    assert data["sector"].null_count == 1
+
+
 @pytest.mark.parametrize(("threshold", "held"), [("2", True), ("3", False), ("0.4", False)])
 def test_a_record_may_have_a_limit_of_its_own(tmp_path: Path, threshold: str, held: bool) -> None:
     """a1 and a2 are alike; a3 and a6 are unique."""

@@ -309,7 +309,10 @@ def _protect_dataset(
             attack_runners[adversary.name] = (runner, knows)
             limits += [limit.on(adversary.name) for limit in theirs]
     current_version = dataset
-    if _has_failing(limits, before, name) or (limits and must_change(release, name)):
+    if must_change(release, name) and not limits:
+        # What rules ask for is done also where nothing is limited: this holds of any records.
+        limits = [Limit("k_anonymity", at_least=1, dataset=name)]
+    if _has_failing(limits, before, name) or must_change(release, name):
         view = view_published(plan_publications(release).get(name), dataset)
         part = protection.protect(
             dataset,
