@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MOST_WHOLE_DIGITS = 18
+"""Digits of a whole number: what 64 bits hold with room for a sum of a few."""
+
 MOST_DECIMAL_DIGITS = 18
 """Digits after the point that are kept exactly. DuckDB's decimals have 38 digits in all, so that 20
 are left before the point and products of two shares of 9 digits stay exact; chosen by hand."""
