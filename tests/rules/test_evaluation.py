@@ -168,3 +168,10 @@ def test_asking_whether_there_is_a_predicate_reads_no_facts() -> None:
         pass
     assert "edge" in facts  # closed: nothing could be read any more
     assert "path" not in facts
+
+
+def test_equations_that_use_each_other_twice_do_not_double_the_work() -> None:
+    equations = ", ".join(f"X{n + 1} = X{n} + X{n}" for n in range(40))
+    assert derive(f"q(1). p(X40) :- q(X0), {equations}.")["p"] == [(2**40,)]
+    halves = ", ".join(f"X{n + 1} = (X{n} + X{n}) / 4" for n in range(40))
+    assert derive(f"q(1). p(X40) :- q(X0), {halves}, not q(X40).")["p"] == [(2.0**-40,)]
