@@ -110,6 +110,14 @@ def test_editors_colour_the_words_that_the_parser_knows() -> None:
     assert list_words("function") == set(FUNCTION_ARITIES)
 
 
+def test_a_program_begins_without_a_blank_line_also_where_its_first_rule_has_a_name() -> None:
+    text = '\n% @name "one"\n\n\np(1).\n'
+    program = Program.parse(text)
+    formatted = format_program(program)
+    assert formatted == '% @name "one"\np(1).\n'
+    assert Program.parse(formatted).statements[0].comments == program.statements[0].comments
+
+
 @pytest.mark.parametrize(
     ("rule", "text", "coloured"),
     [

@@ -101,3 +101,25 @@ def test_a_fact_is_explained_and_values_are_hidden_unless_asked_for(
     content = json.loads(invoke("why", groups, 'rel("Beta", "Delta")', "--json").stdout)
     assert content["holds"] is False
     assert content["facts"][0]["failures"][1]["no_match_for"] == "msum(W, <Z>) > 0.5"
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("full", "is there already; name a folder that is not"),
+        ("file", "is there already; name a folder that is not"),
+        ("file/below", "lies in a file, not in a folder"),
+    ],
+)
+def test_derived_facts_are_written_to_a_new_folder_only(
+    groups: Path, tmp_path: Path, place: str, message: str
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "rel.csv").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    refused = invoke("run", groups, "--out", tmp_path / place).exception
+    assert isinstance(refused, dv.InvalidInput)
+    assert message in str(refused)
+    assert "--overwrite" not in str(refused)
+    assert (tmp_path / "full" / "rel.csv").read_text() == "mine"
+    assert (tmp_path / "file").read_text() == "mine"

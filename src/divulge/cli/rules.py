@@ -105,6 +105,7 @@ def run(
     """Derive what follows from a program; how many facts each predicate has, or the facts."""
     from divulge.cli.run_context import set_run_conditions
 
+    _check_new_folder(out)
     program, handed_in = _load(file, facts)
     with (
         set_run_conditions(None, {"--out": out}, [file, *handed_in.values()]),
@@ -184,6 +185,15 @@ def _load(file: Path, facts: Sequence[str] | None) -> tuple[Program, dict[str, P
         handed_in[name] = Path(path)
     problems.raise_any()
     return Program.load(file), handed_in
+
+
+def _check_new_folder(out: Path | None) -> None:
+    from divulge.work import Problems
+
+    problems = Problems("--out")
+    if out is not None and (out.exists() or out.is_symlink()):
+        problems.add(str(out), build_sentence("rules.no_new_folder"))
+    problems.raise_any()
 
 
 def _evaluate(program: Program, handed_in: dict[str, Path]) -> Facts:

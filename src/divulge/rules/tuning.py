@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MOST_WHOLE_DIGITS = 18
+"""Digits of a whole number: what 64 bits hold with room for a sum of a few."""
+
 MOST_DECIMAL_DIGITS = 18
 """Digits after the point that are kept exactly. DuckDB's decimals have 38 digits in all, so that 20
 are left before the point and products of two shares of 9 digits stay exact; chosen by hand."""
@@ -58,6 +61,10 @@ MOST_LITERALS = 100
 
 DEEPEST_TYPE = 8
 """Sets and tuples inside each other; a rule that wraps its own result would go on for ever."""
+
+MOST_REPEATED_NODES = 300
+"""Nodes of a term that is written again for each use of its variable; beyond it a column of its own
+is joined. By hand: longer than any term of the library, and 40 equations take a second."""
 
 PLUGIN_BATCH = 100_000
 """Inputs that a plug-in is asked for at once: a few megabytes of texts. Chosen by hand."""

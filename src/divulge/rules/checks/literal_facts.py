@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-from divulge.rules.checks.type_inference import constant_type, is_too_large
+from divulge.rules.checks.type_inference import constant_type
+from divulge.rules.checks.value_bounds import LEAST_TOO_LARGE, find_misfit
 from divulge.rules.checks.value_types import (
+    DOUBLE,
     NULL,
     TypeClash,
     ValueType,
@@ -34,6 +36,10 @@ class NoLiteral(Exception):
     """A term that must be worked out."""
 
 
+class UnfitValue(Exception):
+    """A value that cannot be kept, and why."""
+
+
 @dataclass(frozen=True)
 class GivenFacts:
     """Facts by predicate, each with the number of its statement, and the types of the columns."""
@@ -55,9 +61,8 @@ def collect_facts(statements: Sequence[Statement]) -> tuple[GivenFacts, list[Pro
             values = tuple(read_literal(term) for term in statement.head.arguments)
         except NoLiteral:
             continue
-        except OverflowError:
-            message = "a number is too large; whole numbers go up to 18 digits."
-            problems.append(Problem(str(statement.place), message))
+        except UnfitValue as unfit:
+            problems.append(Problem(str(statement.place), f"{unfit}."))
             continue
         name = statement.head.predicate
         try:
@@ -80,10 +85,16 @@ def collect_facts(statements: Sequence[Statement]) -> tuple[GivenFacts, list[Pro
 
 
 def read_literal(term: Term) -> Value:
-    """The value of a term that is written out; raises NoLiteral for others."""
+    """The value of a term that is written out.
+
+    Raises:
+        NoLiteral: if it must be worked out.
+        UnfitValue: if it cannot be kept.
+    """
     if isinstance(term, Constant):
-        if is_too_large(term.value):
-            raise OverflowError
+        misfit = find_misfit(term.value)
+        if misfit is not None:
+            raise UnfitValue(misfit)
         return term.value
     if isinstance(term, TupleTerm):
         return tuple(read_literal(item) for item in term.items)
@@ -109,6 +120,8 @@ def value_type(value: object) -> ValueType:
     if isinstance(value, int | Decimal):
         return constant_type(value)
     if isinstance(value, float):
+        if abs(value) >= LEAST_TOO_LARGE:
+            return DOUBLE
         return constant_type(Decimal(repr(value)))
     if isinstance(value, set | frozenset):
         return set_type(join_given_types(*map(value_type, value)))

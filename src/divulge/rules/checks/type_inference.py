@@ -14,6 +14,7 @@ from typing import TypeAlias
 from divulge.rules import tuning
 from divulge.rules.checks.body_plan import BodyPlan, PlannedLiteral, place_of
 from divulge.rules.checks.strata import list_atoms
+from divulge.rules.checks.value_bounds import find_misfit
 from divulge.rules.checks.value_types import (
     DOUBLE,
     INTEGER,
@@ -241,8 +242,9 @@ def infer_term(term: Term, environment: Environment) -> ValueType:
     if isinstance(term, Variable):
         return environment.get(term.name, UNKNOWN)
     if isinstance(term, Constant):
-        if is_too_large(term.value):
-            raise TypeProblem("a number is too large; whole numbers go up to 18 digits", term.place)
+        misfit = find_misfit(term.value)
+        if misfit is not None:
+            raise TypeProblem(misfit, term.place)
         return constant_type(term.value)
     if isinstance(term, TupleTerm):
         return tuple_type(tuple(infer_term(item, environment) for item in term.items))
@@ -287,11 +289,6 @@ def constant_type(value: str | int | Decimal) -> ValueType:
         return INTEGER
     exponent = value.normalize().as_tuple().exponent
     return decimal_type(max(0, -exponent)) if isinstance(exponent, int) else DOUBLE
-
-
-def is_too_large(value: str | int | Decimal) -> bool:
-    """Whether a number cannot be kept exactly."""
-    return not isinstance(value, str) and not -(10**18) < value < 10**18
 
 
 def _infer_operation(term: Operation, environment: Environment) -> ValueType:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
+from divulge.rules import tuning
 from divulge.rules.checks.body_plan import PlannedLiteral
 from divulge.rules.checks.type_inference import Types
 from divulge.rules.checks.value_types import ValueType, join_types
@@ -186,13 +187,22 @@ class BodyQuery:
     def _bind_source(self, step: PlannedLiteral, pattern: Term, source: Term) -> None:
         value = self.translate(source)
         if step.act == "bind":
+            size = sum(1 for _ in value.sql.walk())
+            # A variable stands for its term wherever it is used: equations that use each other
+            # twice would double it each time.
+            if size > tuning.MOST_REPEATED_NODES:
+                value = Typed(self._unnest(exp.Array(expressions=[value.sql.copy()])), value.type)
             self.lay_pattern(pattern, value)
             return
+        element = value.type.parts[0] if value.type.parts else value.type
+        self.lay_pattern(pattern, Typed(self._unnest(value.sql.copy()), element))
+
+    def _unnest(self, values: exp.Expr) -> exp.Expr:
+        """Join the elements of a list; the column that they are in."""
         alias = f"u{len(self.tables)}"
         columns = exp.TableAlias(this=exp.to_identifier(alias), columns=[exp.to_identifier("x")])
-        self.tables.append(exp.Unnest(expressions=[value.sql.copy()], alias=columns))
-        element = value.type.parts[0] if value.type.parts else value.type
-        self.lay_pattern(pattern, Typed(exp.column("x", table=alias), element))
+        self.tables.append(exp.Unnest(expressions=[values], alias=columns))
+        return exp.column("x", table=alias)
 
     def _ask_plugin(self, atom: Atom, inputs: int) -> None:
         """Keep what is bound, ask the plug-in for its inputs, go on from both."""

@@ -15,12 +15,12 @@ from sqlglot import exp
 from divulge.rules import tuning
 from divulge.rules.checks.program_check import NumberedEquality
 from divulge.rules.checks.type_inference import infer_term
+from divulge.rules.checks.value_bounds import NULL_MARK
 from divulge.rules.checks.value_types import ValueType, join_types
 from divulge.rules.engine.body_query import Task
 from divulge.rules.engine.predicate_tables import PredicateTable
 from divulge.rules.engine.rule_queries import RuleContext, build_body
 from divulge.rules.engine.sql_values import (
-    NULL_MARK,
     Typed,
     fill,
     is_stored_as_text,

@@ -79,7 +79,7 @@ class Translator:
     present: list[exp.Expr] = field(default_factory=list)
     """What holds of every binding: a name that is looked up is in the set."""
     numeric: list[exp.Expr] = field(default_factory=list)
-    """The same of values that are calculated with: nulls are none."""
+    """The same of values that are calculated with, or whose letters are: nulls are none."""
 
     @property
     def environment(self) -> Environment:
@@ -260,6 +260,8 @@ class Translator:
             function = "least" if term.function == "min" else "greatest"
             return fill(f"{function}(A, B)", A=numbers[0], B=numbers[1])
         templates = {"lower": "lower(T)", "trim": "trim(T)", "concat": "T || U"}
+        # Nulls have no letters, as they have no size: such a binding gives nothing.
+        self.numeric += [exp.not_(test_null(value)) for value in values if value.type.nullable]
         parts = dict(zip("TU", (value.sql for value in values), strict=False))
         return fill(templates[term.function], **parts)
 

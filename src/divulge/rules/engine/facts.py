@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from divulge.engines.duck import DuckSession
 from divulge.rules.checks.program_check import CheckedProgram, NumberedEquality, NumberedRule
+from divulge.rules.checks.value_bounds import NULL_MARK
 from divulge.rules.checks.value_types import ValueType
 from divulge.rules.engine.body_query import BodyQuery
 from divulge.rules.engine.equalities import Conflict
@@ -19,7 +20,7 @@ from divulge.rules.engine.fixpoint import Fixpoint
 from divulge.rules.engine.given_facts import NO_RULE
 from divulge.rules.engine.predicate_tables import PredicateTable
 from divulge.rules.engine.rule_queries import build_body
-from divulge.rules.engine.sql_values import NULL_MARK, Typed, convert, fill, write_sql
+from divulge.rules.engine.sql_values import Typed, convert, fill, write_sql
 from divulge.rules.engine.stored_values import read_rows, write_value
 from divulge.rules.engine.task_runner import TaskRunner
 from divulge.rules.language.syntax import Atom, list_aggregates, list_variables

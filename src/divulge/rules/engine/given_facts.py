@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from divulge.rules import tuning
 from divulge.rules.checks.literal_facts import value_type
+from divulge.rules.checks.value_bounds import NULL_MARK, find_misfit
 from divulge.rules.checks.value_types import (
     ANY,
     DOUBLE,
@@ -28,8 +29,8 @@ from divulge.rules.checks.value_types import (
     set_type,
     tuple_type,
 )
+from divulge.rules.engine.column_misfits import find_column_misfit
 from divulge.rules.engine.sql_values import (
-    NULL_MARK,
     Typed,
     build_sql_type,
     convert,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 NO_RULE = -1
 """The number of the rule of facts from outside."""
 QUICK_DECIMAL = "DECIMAL(18, {})"
-MARKED_TEXT = "holds a text that begins with a control character (U+0001), which marks nulls here."
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class StagedFacts:
     """Whether values are as they will be stored, apart from a change of their kind."""
     missing: tuple[int, ...] = ()
     """Columns in which values are missing."""
+    fractions: tuple[int, ...] = ()
+    """Columns of binary fractions that are short decimals."""
     texts: tuple[int, ...] = ()
     """Columns of binary fractions that are read by way of their text."""
     has_rules: bool = False
@@ -110,6 +112,12 @@ def stage_rows(
         if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != width:
             message = f"every row is a tuple of {width} values; row {number} is not."
             raise InvalidInput(subject, [Problem("", message)])
+        for place, value in enumerate(row, start=1):
+            misfit = None if rules is not None or _is_missing(value) else find_misfit(value)
+            if misfit is not None:
+                raise InvalidInput(
+                    subject, [Problem(f"row {number}, column {place}", f"holds {misfit}.")]
+                )
     kinds: list[ValueType] = []
     columns = []
     for place in range(width):
@@ -123,7 +131,7 @@ def stage_rows(
             columns.append(store_column(labelled, kind))
         except (TypeClash, ValueError, ArithmeticError, pa.ArrowException) as error:
             what = f" ({error})" if isinstance(error, TypeClash) else ""
-            message = f"holds values that do not fit together{what}, or a number too large."
+            message = f"holds values that do not fit together{what}."
             raise InvalidInput(subject, [Problem(f"column {place + 1}", message)]) from None
         kinds.append(kind)
     names = [f"c{place}" for place in range(width)]
@@ -154,27 +162,52 @@ def _stage_table(runner: TaskRunner, name: str, table: pa.Table, subject: str) -
     for place, column in enumerate(table.columns):
         if pa.types.is_floating(column.type):
             column = _mark_undefined(column)
+        if pa.types.is_decimal256(column.type):
+            column = _shorten_decimals(column)
+        misfit = find_column_misfit(column)
+        if misfit is not None:
+            label = f'column "{table.column_names[place]}"'
+            raise InvalidInput(subject, [Problem(label, f"holds {misfit}.")])
         columns.append(column)
         if column.null_count:
             missing.append(place)
     columns.append(pa.array(np.arange(table.num_rows)))
     runner.load(name, pa.table(columns, names=[f"c{n}" for n in range(len(columns) - 1)] + ["row"]))
-    kinds, texts = [], []
+    kinds = []
+    fractions: list[int] = []
+    texts: list[int] = []
     for place, column in enumerate(columns[:-1]):
         label = f'column "{table.column_names[place]}"'
         if pa.types.is_floating(column.type):
-            kind, is_text = _find_fraction_kind(runner, name, place, label, subject)
-            texts += [place] if is_text else []
+            kind, is_text = _find_fraction_kind(runner, name, place)
+            (texts if is_text else fractions).append(place)
         else:
             kind = _find_kind(runner, name, place, kind=column.type, label=label, subject=subject)
         kinds.append(replace(kind, nullable=kind.nullable or place in missing))
-    return StagedFacts(name, tuple(kinds), False, tuple(missing), tuple(texts))
+    return StagedFacts(
+        name=name,
+        types=tuple(kinds),
+        is_stored=False,
+        missing=tuple(missing),
+        fractions=tuple(fractions),
+        texts=tuple(texts),
+    )
 
 
 def _mark_undefined(column: Any) -> Any:
     import pyarrow.compute as pc
 
     return pc.if_else(pc.is_nan(column), None, column) if len(column) else column
+
+
+def _shorten_decimals(column: Any) -> Any:
+    """Decimals of 256 bits as the usual ones, if they fit."""
+    import pyarrow as pa
+
+    try:
+        return column.cast(pa.decimal128(38, column.type.scale))
+    except pa.ArrowException:
+        return column
 
 
 def _find_kind(
@@ -197,14 +230,8 @@ def _find_kind(
         raise InvalidInput(subject, [Problem(label, message)])
     if not _is_text(kind):
         return TEXT
-    query = (
-        f"SELECT bool_or(starts_with(c{place}, chr(1))) AS marked, "
-        f"bool_or(TRY_CAST(c{place} AS DOUBLE) IS NOT NULL) AS numeric FROM {name}"
-    )
-    marked, numeric = (column[0].as_py() for column in runner.table(query).columns)
-    if marked:
-        raise InvalidInput(subject, [Problem(label, MARKED_TEXT)])
-    return ANY if numeric else TEXT
+    query = f"SELECT bool_or(TRY_CAST(c{place} AS DOUBLE) IS NOT NULL) AS numeric FROM {name}"
+    return ANY if runner.table(query).column(0)[0].as_py() else TEXT
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -234,9 +261,7 @@ def _find_nested_kind(kind: pa.DataType, label: str, subject: str) -> ValueType:
     raise InvalidInput(subject, [Problem(label, "holds sets of what is neither text nor number.")])
 
 
-def _find_fraction_kind(
-    runner: TaskRunner, name: str, place: int, label: str, subject: str
-) -> tuple[ValueType, bool]:
+def _find_fraction_kind(runner: TaskRunner, name: str, place: int) -> tuple[ValueType, bool]:
     """The digits that the shortest decimals of a column need, and whether they are in its texts.
 
     A decimal of at most 15 digits that gives the same fraction is the shortest one.
@@ -247,13 +272,8 @@ def _find_fraction_kind(
         f"bool_and({column} = CAST(TRY_CAST({column} AS DECIMAL(18, {scale})) AS DOUBLE))"
         for scale in scales
     )
-    row = runner.table(
-        f"SELECT max(abs({column})) AS largest, bool_or(NOT isfinite({column})) AS endless, "
-        f"{checks} FROM {name}"
-    )
-    largest, endless, *fits = (found[0].as_py() for found in row.columns)
-    if endless:
-        raise InvalidInput(subject, [Problem(label, "holds an infinite number.")])
+    row = runner.table(f"SELECT max(abs({column})) AS largest, {checks} FROM {name}")
+    largest, *fits = (found[0].as_py() for found in row.columns)
     if largest is None:
         return INTEGER, False
     for scale, fit in zip(scales, fits, strict=True):
@@ -286,7 +306,7 @@ def select_stored(facts: StagedFacts, place: int, kind: ValueType, number: int) 
     elif source.kind in ("text", "any", "unknown"):
         column = fill("CAST(V AS VARCHAR)", V=column)
     else:
-        if source.kind == "decimal" and place not in facts.texts:
+        if source.kind == "decimal" and place in facts.fractions:
             column = fill(f"CAST(V AS {QUICK_DECIMAL.format(source.scale)})", V=column)
         column = exp.Cast(this=column, to=build_sql_type(plain).copy())
     stored = convert(Typed(column, plain), kind)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from divulge.rules.checks.program_check import NumberedRule
+from divulge.rules.checks.value_bounds import NULL_MARK
 from divulge.rules.checks.value_types import NULL
 from divulge.rules.engine.body_query import BodyQuery, ReadAtom, RunStatement, Task
 from divulge.rules.engine.expressions import Translator
 from divulge.rules.engine.rule_queries import RuleContext, build_body, select_head
-from divulge.rules.engine.sql_values import NULL_MARK, Typed, fill, name_sql_type, write_sql
+from divulge.rules.engine.sql_values import Typed, fill, name_sql_type, write_sql
 from divulge.rules.language.syntax import Variable, list_variables
 
 

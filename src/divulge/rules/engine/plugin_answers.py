@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from divulge.rules import tuning
 from divulge.rules.checks.type_inference import Types
+from divulge.rules.checks.value_bounds import NULL_MARK, find_misfit
 from divulge.rules.engine.body_query import Ask
-from divulge.rules.engine.sql_values import NULL_MARK, name_sql_type
+from divulge.rules.engine.sql_values import name_sql_type
 from divulge.rules.engine.stored_values import store_column
 from divulge.rules.engine.task_runner import TaskRunner
 from divulge.rules.language.syntax import EqualityRule, Rule
@@ -90,6 +91,10 @@ class PluginAnswers:
         if not known.outputs:
             kept = [row for row in kept if outputs[0][row]]
             outputs = []
+        for column in outputs:
+            misfit = next(filter(None, (find_misfit(column[row]) for row in kept)), None)
+            if misfit is not None:
+                raise self._runner.fail(statement, f'the plug-in "#{known.name}" gave {misfit}.')
         kinds = self._types[known.name][len(known.inputs) :]
         columns = [
             inputs.column(place).take(pa.array(kept, pa.int64()))

@@ -23,6 +23,7 @@ from divulge.rules.engine.sql_values import (
     Typed,
     convert,
     fill,
+    need_finite,
     write_sql,
 )
 from divulge.rules.language.syntax import Aggregate, Atom, Rule, Term, Variable
@@ -91,13 +92,21 @@ def select_head(rule: Rule, number: int, query: BodyQuery, context: RuleContext)
     """What puts the head's facts among the candidates, for a body that is complete."""
     table = context.tables[rule.head.predicate]
     columns = [
-        query.translate(argument, kind).sql.copy().as_(f"a{place}")
+        _translate_argument(query, argument, kind).copy().as_(f"a{place}")
         for place, (argument, kind) in enumerate(zip(rule.head.arguments, table.kinds, strict=True))
     ] or [exp.Literal.number(0).as_("a0")]
     columns.append(exp.cast(exp.Literal.number(number), "INTEGER", dialect=DIALECT).as_("r"))
     select = query.select(*columns, distinct=True)
     insert = exp.insert(select, table.candidates, dialect=DIALECT)
     return [*query.tasks, *query.check_calculations(), RunStatement(write_sql(insert))]
+
+
+def _translate_argument(query: BodyQuery, argument: Term, kind: ValueType) -> exp.Expr:
+    """What a fact says in one place; what was calculated is looked at, columns were before."""
+    value = query.translate(argument)
+    if value.type == DOUBLE and not isinstance(value.sql, exp.Column):
+        value = Typed(need_finite(value.sql), DOUBLE)
+    return convert(value, kind)
 
 
 def list_contributors(aggregate: Aggregate, plan: BodyPlan) -> Sequence[Term]:
@@ -288,9 +297,9 @@ def _fold_values(aggregate: Aggregate, environment: dict[str, ValueType]) -> exp
     if aggregate.function in ("mmin", "mmax"):
         return fill(f"{aggregate.function[1:]}(V)", V=value)
     if aggregate.function == "mprod":
-        return fill("product(V ORDER BY V)", V=value)
+        return need_finite(fill("product(V ORDER BY V)", V=value))
     if kind == DOUBLE:
-        return fill("sum(V ORDER BY V)", V=value)
+        return need_finite(fill("sum(V ORDER BY V)", V=value))
     return convert(Typed(fill("sum(V)", V=value), DOUBLE), kind)
 
 

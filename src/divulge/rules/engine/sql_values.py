@@ -15,11 +15,10 @@ from functools import lru_cache
 import sqlglot
 from sqlglot import exp
 
+from divulge.rules.checks.value_bounds import NULL_MARK
 from divulge.rules.checks.value_types import NUMBERS, ValueType
 
 DIALECT = "duckdb"
-NULL_MARK = "\x01"
-"""What a null begins with; input texts may not."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,11 @@ def test_null(value: Typed) -> exp.Expr:
 
 
 test_null.__test__ = False  # type: ignore[attr-defined]  # pytest: it is no test
+
+
+def need_finite(value: exp.Expr) -> exp.Expr:
+    """An approximate number, and an error if it has become infinite or undefined."""
+    return fill("CASE WHEN isfinite(V) THEN V ELSE error('endless') END", V=value)
 
 
 def take_field(tree: exp.Expr, number: int) -> exp.Expr:

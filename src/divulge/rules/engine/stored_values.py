@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from divulge.rules.checks.value_bounds import NULL_MARK
 from divulge.rules.checks.value_types import ValueType
 from divulge.rules.engine.sql_values import (
-    NULL_MARK,
     cast,
     is_stored_as_text,
     make_tuple,
@@ -63,7 +63,9 @@ def store_value(value: Any, kind: ValueType) -> Any:
             for number, (item, part) in enumerate(zip(value, kind.parts, strict=True))
         }
     if is_stored_as_text(kind):
-        return write_text(value)
+        # An approximate number as the engine writes it, so that equal ones are equal texts.
+        is_rough = kind.kind == "double"
+        return repr(float(value)).removesuffix(".0") if is_rough else write_text(value)
     if kind.kind == "integer":
         return int(value)
     if kind.kind == "decimal":

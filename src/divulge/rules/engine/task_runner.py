@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 OVERFLOW = (
     "a number becomes too large, or a value does not fit. Whole numbers go up to 18 digits, "
-    "numbers with digits after the point have 38 in all."
+    "numbers with digits after the point have 38 in all, approximate ones go up to 1e308."
 )
 
 
@@ -44,7 +44,8 @@ class TaskRunner:
 
     def load(self, name: str, table: pa.Table) -> None:
         """Offer an Arrow table under a name of ours."""
-        self._session.register(name, table)
+        with self._tell_errors(None):
+            self._session.register(name, table)
 
     def unload(self, name: str) -> None:
         """Take it back."""

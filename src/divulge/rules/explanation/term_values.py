@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
-from divulge.rules.engine.stored_values import LabelledNull
+from divulge.rules.engine.stored_values import LabelledNull, write_text
 from divulge.rules.language.syntax import (
     Aggregate,
     Call,
@@ -189,6 +189,12 @@ def _read_number(value: Any) -> Any:
     raise UnknownValue(value)
 
 
+def _read_text(value: Any) -> str:
+    if isinstance(value, LabelledNull):
+        raise UnknownValue(value)
+    return write_text(value)
+
+
 def _is_whole(text: str) -> bool:
     return text.lstrip("-").isdigit()
 
@@ -221,7 +227,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "min": lambda one, other: min(_read_number(one), _read_number(other)),
     "max": lambda one, other: max(_read_number(one), _read_number(other)),
     "round": lambda value, digits: _round_number(_read_number(value), digits),
-    "lower": lambda text: str(text).lower(),
-    "trim": lambda text: str(text).strip(),
-    "concat": lambda one, other: f"{one}{other}",
+    "lower": lambda text: _read_text(text).lower(),
+    "trim": lambda text: _read_text(text).strip(" "),
+    "concat": lambda one, other: _read_text(one) + _read_text(other),
 }

@@ -83,6 +83,7 @@ class CommentReader:
     ) -> tuple[RuleName | None, list[str]]:
         name: RuleName | None = None
         texts: list[str] = []
+        is_first = end == 0
         for comment in comments:
             self._add_blank_line(texts, end, comment.start)
             end = comment.start + len(comment.text) + 1
@@ -93,6 +94,8 @@ class CommentReader:
                 raise SyntaxMistake("A rule has one name, and this is a second.", comment.start)
             name = _read_name(comment)
         self._add_blank_line(texts, end, start)
+        if is_first and texts == [BLANK_LINE]:  # nothing stands before it
+            texts = []
         return name, texts
 
     def _add_blank_line(self, texts: list[str], end: int, start: int) -> None:
