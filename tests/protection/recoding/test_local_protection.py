@@ -18,6 +18,7 @@ from divulge import Dataset, Hierarchy, Limit, Release, protection
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.cycle_request import LocalSearch
 from divulge.protection.recoding.lattice import build_lattice
+from divulge.protection.result.recoding_summary import RecodedAttribute, RecodingSummary
 from divulge.work import InvalidInput
 
 TOWNS = {
@@ -109,6 +110,13 @@ def test_no_worse_than_all_alike(
         dataset, limits, suppression_limit=limit, published=published, local=local
     )
     assert p.loss <= alike.loss + 1e-9
+
+
+def test_what_was_recoded_and_is_no_longer_shown_is_said() -> None:
+    hidden = RecodedAttribute(name="town", level=0, height=1, coarser=0, loss=0.5, reason="")
+    summary = RecodingSummary(attributes=(hidden,), notes=(), loss=0.5)
+    [sentence] = summary.sentences()
+    assert str(sentence).startswith("Of 1 attributes, none shows a coarser value")
 
 
 @given(rows=people)
