@@ -40,7 +40,8 @@ def main() -> None:
     print(f"  rules    {ours['cpu']:8.2f} CPU-s ({ours['pairs']:,} pairs)")
     print(f"  clingo   {peer['cpu']:8.2f} CPU-s")
     print(f"  ratio    {peer['cpu'] / ours['cpu']:8.1f}")
-    print(f"  one fact and its holdings {1000 * ours['question']:6.1f} ms")
+    typical, longest = (1000 * seconds for seconds in ours["questions"])
+    print(f"  why      {typical:8.1f} CPU-ms a fact, {longest:.1f} at most of {QUESTIONS}")
     print(f"k-anonymity, {records:,} records of four attributes, k = {K}")
     ours = cost(k_anonymity_by_rules, records).answer
     kernel = cost(k_anonymity_by_kernel, records).answer
@@ -58,13 +59,18 @@ def control_by_rules(firms: int, holdings: int) -> dict[str, Any]:
     with dv.rules.evaluate(program, {"own": data}) as facts:
         spent = time.process_time() - start
         pairs = facts.rows("rel")
-        start = time.process_time()
-        for pair in pairs[:: max(1, len(pairs) // QUESTIONS)]:
-            facts.find_rows("rel", {0: [pair[0]], 1: [pair[1]]})
-            facts.find_rows("own", {1: [pair[1]]})
-        asked = len(pairs[:: max(1, len(pairs) // QUESTIONS)])
-    question = (time.process_time() - start) / asked
-    return {"cpu": spent, "pairs": len(pairs), "question": question}
+        questions = sorted(
+            measure_explanation(facts, owner, company)
+            for owner, company in pairs[:: max(1, len(pairs) // QUESTIONS)]
+        )
+    shown = questions[len(questions) // 2], questions[-1]
+    return {"cpu": spent, "pairs": len(pairs), "questions": shown}
+
+
+def measure_explanation(facts: dv.rules.Facts, owner: int, company: int) -> float:
+    start = time.process_time()
+    str(dv.rules.explain(facts, f"rel({owner}, {company})"))
+    return time.process_time() - start
 
 
 def control_by_clingo(firms: int, holdings: int) -> dict[str, Any]:

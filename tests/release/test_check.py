@@ -132,11 +132,6 @@ def test_ids_that_are_not_published_are_pointed_out(tmp_path: Path) -> None:
     assert 'Of dataset "pupils", ids of people and groups are not published (id)' in said
 
 
-def test_rule_files_that_are_not_run_are_not_passed_over_in_silence(tmp_path: Path) -> None:
-    said = " ".join(str(sentence) for sentence in checked(write_release(tmp_path)).sentences)
-    assert "does not run rules" in said
-
-
 def test_the_result_keeps_to_its_published_schema(tmp_path: Path) -> None:
     schema = result_schema()
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -161,3 +161,10 @@ def test_a_program_without_end_stops_at_its_bound_and_tells_what_it_derived() ->
         derive("p(1). p(X + 1) :- p(X).", most_rounds=20)
     with pytest.raises(BoundReached, match="at 50 invented nulls"):
         derive("p(1). exists Y q(X, Y) :- p(X). p(Y) :- q(_, Y).", most_nulls=50)
+
+
+def test_asking_whether_there_is_a_predicate_reads_no_facts() -> None:
+    with evaluate(Program.parse(EDGES)) as facts:
+        pass
+    assert "edge" in facts  # closed: nothing could be read any more
+    assert "path" not in facts

@@ -101,7 +101,8 @@ class Limit:
         """
         if self.of_assessment:
             return Sentence("divulge.assessment", f"measure_name.{self.measure}")
-        title = getattr(measures()[self.measure], "title", None)
+        own = [getattr(option, "measure_title", None) for option in self.options.values()]
+        title = next(filter(None, own), getattr(measures()[self.measure], "title", None))
         if isinstance(title, Sentence):
             return title
         return Sentence("divulge.assessment", "measure_name.other", {"measure": self.measure})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from importlib import resources
 from pathlib import Path
 
@@ -21,6 +22,7 @@ SWEEP = "sweep.svg"
 PHASES = "phases.svg"
 PROTECTED = "protected.html"
 SWEPT_PUPILS = 50_000
+OWNED_FIRMS = 2_000
 
 
 def run_demonstration(folder: Path, pupils: int, overwrite: bool = False) -> None:
@@ -53,6 +55,7 @@ def _fill_folder(new: Path, folder: Path, pupils: int) -> None:
     _show_reconstruction(new, folder)
     _show_protection(new, folder)
     _show_recoding(datasets.school_census(min(pupils, SWEPT_PUPILS)))
+    _show_rules()
 
 
 def _show_sweep(pupils: Dataset, new: Path, folder: Path) -> None:
@@ -163,6 +166,25 @@ def _show_recoding(pupils: Dataset) -> None:
     recoded = protection.recode(described, [Limit("k_anonymity", at_least=10)])
     for sentence in recoded.explain():
         _print_item(sentence)
+    print_text("")
+
+
+def _show_rules() -> None:
+    """Who controls whom: rules that ship, and why they say so."""
+    from divulge import rules
+
+    program = rules.load_library("company_control")
+    holdings = datasets.ownership(OWNED_FIRMS, 3 * OWNED_FIRMS, seed=1)
+    with rules.evaluate(program, {"own": holdings}) as facts:
+        print_sentence(
+            "demo.rules", firms=OWNED_FIRMS, holdings=holdings.rows, pairs=facts.count("rel")
+        )
+    stakes = [("X", "Y", "0.4"), ("X", "Z", "0.6"), ("Z", "Y", "0.2")]
+    stated = [(owner, owned, Decimal(share)) for owner, owned, share in stakes]
+    with rules.evaluate(program, {"own": stated}) as facts:
+        print_sentence("demo.rules_why")
+        for line in str(rules.explain(facts, 'rel("X", "Y")', show_values=True)).splitlines():
+            print_text(line)
     print_text("")
 
 

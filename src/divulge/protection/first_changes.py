@@ -51,6 +51,12 @@ def add_directives(
     return goals, plan
 
 
+def add_thresholds(dataset: Dataset, goal: Goal, directives: Directives) -> Goal:
+    """A goal with the thresholds that directives give single records of a dataset."""
+    takes = goal.takes_thresholds
+    return _add_thresholds(goal, settle_directives(dataset, directives, takes_thresholds=takes))
+
+
 def _add_thresholds(goal: Goal, settled: SettledDirectives) -> Goal:
     if settled.thresholds is None or not goal.takes_thresholds:
         return goal

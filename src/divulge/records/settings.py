@@ -89,6 +89,11 @@ class RecordsSettings(_Settings):
     )
 
     @property
+    def takes_single_knowledge(self) -> bool:
+        """Whether the model looks for each record by what is known of it."""
+        return resolve_model(self) in MODELS_OF_SINGLE_RECORDS and not self.protected
+
+    @property
     def pair_datasets(self) -> tuple[str, ...]:
         """The datasets of pairs that say what is known of single records; each once."""
         named = (self.knows_also, self.knows_only)

@@ -19,6 +19,8 @@ from divulge.assessment import (
 from divulge.classes.people import UnjudgedPeopleError
 from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
+from divulge.protection import Directives
+from divulge.protection.first_changes import add_thresholds
 from divulge.protection.limits.per_record import build_goals, has_protection_method, is_count_limit
 from divulge.records.participation import describe_sample
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
@@ -37,13 +39,16 @@ from divulge.release.publication import (
     select_attackable,
 )
 from divulge.release.release import Release
+from divulge.release.rule_programs.rule_program import RISK
+from divulge.release.rule_programs.rule_risk import RuleRisk
+from divulge.release.rule_programs.settle_rules import read_release
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
 
 
 def check_release(release: Release) -> Verdict:
     """The verdict on a release as its sources are: a reader tells tagged missing values apart."""
-    datasets = {name: plan.read() for name, plan in release.datasets.items()}
+    release, datasets = read_release(release)
     separated = {name: separate_missing_kinds(dataset) for name, dataset in datasets.items()}
     return replace(
         check_data(release, separated, tabulated=datasets, summed=datasets), datasets=datasets
@@ -128,6 +133,7 @@ def check_data(
                 accept_count_only=release.accept_count_only,
                 unlimited=release.pair_datasets,
                 linked=linked,
+                directives={} if release.rule_results is None else release.rule_results.directives,
             )
     return Verdict(
         release,
@@ -233,6 +239,7 @@ def _judge_limit(
     accept_count_only: bool,
     unlimited: frozenset[str],
     linked: frozenset[str],
+    directives: Mapping[str, Directives],
 ) -> Iterator[Outcome]:
     """A limit that names nobody holds for everybody."""
     if limit.of_assessment:
@@ -250,7 +257,14 @@ def _judge_limit(
             continue
         held = {other: sources[other] for other in others}
         seen = read_linked_limit(limit, name in linked)
-        outcome = _judge_reading(seen, name, {**datasets, **held}, originals, accept_count_only)
+        outcome = _judge_reading(
+            seen,
+            name,
+            {**datasets, **held},
+            originals,
+            accept_count_only=accept_count_only,
+            directives=directives.get(name),
+        )
         if outcome.judged and is_count_limit(limit) and not has_several_records(datasets[name]):
             reading = limit.options.get("nulls", DEFAULT_NULLS)
             known = originals.get(name) if reading in SEMANTICS_OF_ORIGINAL else None
@@ -264,13 +278,21 @@ def _judge_reading(
     name: str,
     datasets: Mapping[str, Dataset],
     originals: Mapping[str, Dataset],
+    *,
     accept_count_only: bool,
+    directives: Directives | None,
 ) -> Outcome:
     """A limit holds if it holds to somebody who weighs, whatever reading of a null it names."""
-    outcome = _judge_dataset(limit, name, datasets, originals)
+    outcome = _judge_dataset(limit, name, datasets, originals, directives)
+    if outcome.held and outcome.judged and _trusts_changes(limit, datasets[name]):
+        # Nobody can weigh what rules say, so what they count as company is accepted or fails.
+        sentence = Sentence("divulge.release", "rules.by_count_only")
+        sentences = (*outcome.sentences, sentence)
+        return replace(outcome, held=accept_count_only, by_count_only=True, sentences=sentences)
     if not outcome.held or limit.options.get("nulls", DEFAULT_NULLS) == DEFAULT_NULLS:
         return outcome
-    weighed = _judge_dataset(limit.with_options(nulls=None), name, datasets, originals)
+    plain = limit.with_options(nulls=None)
+    weighed = _judge_dataset(plain, name, datasets, originals, directives)
     if weighed.held:
         return outcome
     if not weighed.judged and not accept_count_only:
@@ -284,11 +306,18 @@ def _judge_reading(
     )
 
 
+def _trusts_changes(limit: Limit, dataset: Dataset) -> bool:
+    """Whether a limit is on what rules say, and these take changed cells as they are."""
+    risk = limit.options.get(RISK)
+    return isinstance(risk, RuleRisk) and risk.trusts_changes(dataset)
+
+
 def _judge_dataset(
     limit: Limit,
     name: str,
     datasets: Mapping[str, Dataset],
     originals: Mapping[str, Dataset],
+    directives: Directives | None,
 ) -> Outcome:
     dataset = datasets[name]
     counts_people = getattr(measures()[limit.measure], "counts_people", False)
@@ -303,9 +332,15 @@ def _judge_dataset(
         known, named = originals.get(name), seen.options.get("original")
         if known is not None and isinstance(named, Dataset) and known.name == named.name:
             seen = seen.with_options(original=known)
-        if known is not None and needs_original and has_protection_method(limit):
-            [goal] = build_goals(dataset, [seen], original=known)
-            return goal.measure_standing(dataset, known).outcome
+        has_thresholds = directives is not None and bool(directives.threshold)
+        if has_protection_method(limit) and (
+            has_thresholds or (known is not None and needs_original)
+        ):
+            before = dataset if known is None else known
+            [goal] = build_goals(dataset, [seen], original=before)
+            if directives is not None and has_thresholds:
+                goal = add_thresholds(before, goal, directives)
+            return goal.measure_standing(dataset, before).outcome
         population = seen.options.get("population")
         if known is not None and isinstance(population, Dataset):
             seen = seen.with_options(population=recode_population(population, known, dataset))

@@ -49,7 +49,10 @@ class DatasetPlan:
     def read(self) -> Dataset:
         """Read the records and describe them."""
         dataset = self.source.read(self.name, self.subjects)
-        dataset = read_marks(dataset, self.hidden, self.protected)
+        return self.describe(read_marks(dataset, self.hidden, self.protected))
+
+    def describe(self, dataset: Dataset) -> Dataset:
+        """Records with what this plan says of their attributes."""
         return dataset.describe(
             self.roles,
             self.hierarchies,

@@ -62,6 +62,11 @@ from divulge.release.publication import (
 )
 from divulge.release.release import Release
 from divulge.release.release_secret import read_secret, require_secret
+from divulge.release.rule_programs.settle_rules import (
+    find_directives,
+    must_change,
+    read_release,
+)
 from divulge.release.settings import ProtectionTable
 from divulge.release.table_protection import is_of_adversary, suppress_tables
 from divulge.release.verdict import Verdict
@@ -119,8 +124,7 @@ def _protect_datasets(
     release: Release, secret: SecretKey, earlier: EarlierProtection | None
 ) -> ProtectedRelease:
     """Protect every dataset and attack everything again."""
-    release = _seed_draws(release, secret)
-    sources = {name: plan.read() for name, plan in release.datasets.items()}
+    release, sources = read_release(_seed_draws(release, secret))
     merged = {
         name: names for name, dataset in sources.items() if (names := list_merged_names(dataset))
     }
@@ -305,7 +309,7 @@ def _protect_dataset(
             attack_runners[adversary.name] = (runner, knows)
             limits += [limit.on(adversary.name) for limit in theirs]
     current_version = dataset
-    if _has_failing(limits, before, name):
+    if _has_failing(limits, before, name) or (limits and must_change(release, name)):
         view = view_published(plan_publications(release).get(name), dataset)
         part = protection.protect(
             dataset,
@@ -326,6 +330,7 @@ def _protect_dataset(
             required=() if view is None else view.required,
             decoys=settings.decoys,
             secret=secret,
+            directives=find_directives(release, name),
         )
         yield part
         current_version = part.dataset

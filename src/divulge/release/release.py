@@ -21,6 +21,13 @@ from divulge.release.dataset_plan import DatasetLoader, DatasetPlan
 from divulge.release.links import LinksLoader
 from divulge.release.parse import parse_release, translate_errors
 from divulge.release.publication import find_publication_problems
+from divulge.release.rule_programs.rule_program import (
+    RISK,
+    RuleProgram,
+    list_risk_measures,
+    load_rule_program,
+)
+from divulge.release.rule_programs.rule_risk import RULE_RISK, RuleRisk
 from divulge.release.settings import (
     AdversaryTable,
     LimitTable,
@@ -32,6 +39,7 @@ from divulge.work import InvalidInput, Problems
 if TYPE_CHECKING:
     from divulge.release.output_files import ExtraWriter
     from divulge.release.protected_release import ProtectedRelease
+    from divulge.release.rule_programs.rule_results import RuleResults
     from divulge.release.verdict import Verdict
 
 
@@ -46,6 +54,10 @@ class Release:
     methods: Sequence[str] = ()
     protection: ProtectionTable | None = None
     rules: Sequence[Path] = field(default=())
+    rule_program: RuleProgram | None = None
+    """The rule files as one program."""
+    rule_results: RuleResults | None = None
+    """What followed from them, once the datasets were read."""
     accept_count_only: bool = False
     """Whether limits pass that hold only where hidden cells count as company."""
 
@@ -89,14 +101,22 @@ class Release:
 
     @property
     def pair_datasets(self) -> frozenset[str]:
-        """The datasets that hold links between records: no limit is on them, and none goes out."""
+        """Datasets that hold links, or what rules alone read: without limits, and none goes out."""
         of_limits = {limit.others["links"] for limit in self.limits if "links" in limit.others}
         of_adversaries = {
             name
             for adversary in self.adversaries
             for name in find_attack(adversary).companion_datasets(adversary.settings)
         }
-        return frozenset(of_limits | of_adversaries)
+        return frozenset(of_limits | of_adversaries) | self.rule_datasets
+
+    @property
+    def rule_datasets(self) -> frozenset[str]:
+        """The datasets that rules read and of whose attributes nobody said what they are."""
+        read = set() if self.rule_program is None else self.rule_program.dataset_names
+        return frozenset(
+            name for name, plan in self.datasets.items() if name in read and not plan.roles
+        )
 
     def decided_roles(self) -> dict[str, Role]:
         """The roles that this file gives, by attribute: what a user has decided."""
@@ -153,11 +173,16 @@ class _Loader:
         self.names: dict[str, list[str]] = {}
         self.datasets = DatasetLoader(self.folder, self.names, problems)
         self.links = LinksLoader(tables, self.names, problems)
+        self.rule_paths: tuple[Path, ...] = ()
+        self.rules: RuleProgram | None = None
 
     def build_release(self) -> Release:
         datasets = {table.name: self.datasets.load(table) for table in self.tables.dataset}
         self._require_unique_names("dataset", [table.name for table in self.tables.dataset])
         self._require_unique_names("adversary", [table.name for table in self.tables.adversary])
+        self.rule_paths = self._find_rule_files()
+        self.rules = self._load_rules(self.rule_paths)
+        self.names |= {name: list(pair) for name, pair in self._list_derived_pairs().items()}
         self.links.check_common_links()
         adversaries = [self._load_adversary(table) for table in self.tables.adversary]
         limits = [self._load_limit(n, table) for n, table in enumerate(self.tables.limit, start=1)]
@@ -168,8 +193,9 @@ class _Loader:
             [limit for limit in limits if limit is not None],
             tuple(self.tables.protection.methods) if self.tables.protection else (),
             self._load_protection(),
-            self._load_rules(),
-            self.tables.accept_count_only,
+            self.rule_paths,
+            rule_program=self.rules,
+            accept_count_only=self.tables.accept_count_only,
         )
 
     def _load_adversary(self, table: AdversaryTable) -> Adversary | None:
@@ -192,6 +218,7 @@ class _Loader:
         if named_links is not None:
             links = self.links.settle(named_links, datasets[:1], f"{place}, links")
             settings = settings.model_copy(update={"links": links})
+        settings = self._add_rule_knowledge(settings, datasets)
         companions = attack.companion_datasets(settings)
         for name in companions:
             if name in datasets:
@@ -203,6 +230,17 @@ class _Loader:
         if len(self.problems) > problems_before:
             return None
         return Adversary(table.name, table.attack, tuple(datasets), settings)
+
+    def _add_rule_knowledge(self, settings: Any, datasets: Sequence[str]) -> Any:
+        """What rules say is known of single records, for adversaries who are told nothing else."""
+        derived = {} if self.rules is None else self.rules.knowledge
+        takes = getattr(settings, "takes_single_knowledge", False)
+        if not derived or not takes or any(getattr(settings, place) for place in derived):
+            return settings
+        roles = {table.name: table.roles for table in self.tables.dataset}
+        ids = roles.get(datasets[0], {}).get("identifier", []) if datasets else []
+        on = settings.on or (ids[0] if len(ids) == 1 else None)
+        return settings.model_copy(update={**derived, "on": on})
 
     def _list_datasets(self, table: AdversaryTable, place: str) -> list[str]:
         dataset_names = [dataset.name for dataset in self.tables.dataset]
@@ -233,6 +271,11 @@ class _Loader:
         options = table.model_dump(exclude={"links"})
         links = self.links.load_limit_links(table, f"{place}, links")
         options |= {} if links is None else {"links": links}
+        if table.measure == RULE_RISK:
+            if self.rules is None or RISK not in self.rules.heads:
+                self._refuse_rule_risk(f"{place}, measure")
+                return None
+            options |= {"measure": "custom_risk", RISK: RuleRisk(self.rules)}
         try:
             limit = Limit(**options)
         except InvalidInput as error:
@@ -248,7 +291,8 @@ class _Loader:
         """The names in a limit of datasets; one that names nobody holds for every dataset."""
         limited = [name for name in datasets if name not in limit.others.values()]
         if limit.dataset is None:
-            limited = [name for name in limited if name not in self.links.list_pair_datasets()]
+            beside = self.links.list_pair_datasets() | self._list_rule_datasets()
+            limited = [name for name in limited if name not in beside]
         if limit.dataset is not None:
             limited = [limit.dataset]
         if not limited:
@@ -265,7 +309,7 @@ class _Loader:
                 problems = find_name_problems(setting, setting_names, names, f'dataset "{name}"')
                 self.problems.extend(place, problems)
         for option, name in limit.others.items():
-            if name not in datasets:
+            if name not in datasets and name not in self._list_derived_pairs():
                 message = f'the release has no dataset "{name}".'
                 self.problems.add(f"{place}, {option}", message, name, datasets)
             elif name == limit.dataset:
@@ -288,14 +332,45 @@ class _Loader:
             self.problems.add("protection, importance", "holds a figure that is not above 0.")
         return table
 
-    def _load_rules(self) -> tuple[Path, ...]:
+    def _find_rule_files(self) -> tuple[Path, ...]:
         files = (
             [self.folder / name for name in self.tables.rules.files] if self.tables.rules else []
         )
         for file in files:
             if not file.is_file():
-                self.problems.add("rules, files", f'"{file.name}" does not exist.')
+                beside = file.parent.glob("*.rules") if file.parent.is_dir() else ()
+                neighbours = sorted(path.name for path in beside)
+                message = f'"{file.name}" does not exist.'
+                self.problems.add("rules, files", message, file.name, neighbours)
         return tuple(files)
+
+    def _load_rules(self, paths: Sequence[Path]) -> RuleProgram | None:
+        table = self.tables.rules
+        if table is None or not all(path.is_file() for path in paths):
+            return None
+        measures_of_risk = list_risk_measures()
+        if table.risk not in measures_of_risk:
+            message = f'"{table.risk}" is no measure of the risk of a record.'
+            self.problems.add("rules, risk", message, table.risk, measures_of_risk)
+        dataset_names = [dataset.name for dataset in self.tables.dataset]
+        return load_rule_program(paths, table.risk, dataset_names, self.problems)
+
+    def _list_rule_datasets(self) -> set[str]:
+        """The datasets that rules alone read."""
+        read = set() if self.rules is None else self.rules.dataset_names
+        return {
+            table.name for table in self.tables.dataset if table.name in read and not table.roles
+        }
+
+    def _list_derived_pairs(self) -> Mapping[str, tuple[str, str]]:
+        """Predicates of the rules that links may name as they name datasets of pairs."""
+        return {} if self.rules is None else self.rules.pairs
+
+    def _refuse_rule_risk(self, place: str) -> None:
+        """Note that no rule says what the risk is, unless the rules themselves are not sound."""
+        if self.rules is not None or self.tables.rules is None:
+            message = "is what rules derive by risk(I, R), and no rule of the release does."
+            self.problems.add(place, message)
 
     def _require_unique_names(self, kind: str, names: list[str]) -> None:
         for name in {name for name in names if names.count(name) > 1}:

@@ -8,6 +8,7 @@ from divulge.assessment import attacks, measures
 from divulge.assessment.assessment_measures import ASSESSMENT_MEASURES
 from divulge.data import ROLES
 from divulge.records.risk.registry import MEASURES
+from divulge.release.rule_programs.rule_risk import RULE_RISK
 from divulge.release.settings import ReleaseTable
 
 _JSON_SCHEMA_DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -29,7 +30,7 @@ def release_schema() -> dict[str, Any]:
     schema["$defs"]["DatasetTable"]["properties"]["roles"]["propertyNames"] = {"enum": list(ROLES)}
     limit = schema["$defs"]["LimitTable"]
     told = (name for name in sorted(measures()) if not _needs_function(name))
-    limit["properties"]["measure"] = {"enum": [*ASSESSMENT_MEASURES, *told]}
+    limit["properties"]["measure"] = {"enum": [*ASSESSMENT_MEASURES, *told, RULE_RISK]}
     limit["oneOf"] = [{"required": ["at_most"]}, {"required": ["at_least"]}]
     adversary = schema["$defs"]["AdversaryTable"]
     adversary["properties"]["attack"] = {"enum": sorted(attacks())}
@@ -117,6 +118,8 @@ def result_schema() -> dict[str, Any]:
         "type": "array",
         "items": _build_object(status={"enum": ["fail", "not judged"]}, sentence=_TEXT),
     }
+    # Only where the release names rules: what follows from them, without a value of a record.
+    whole["properties"]["rules"] = {"type": "object"}
     # Only where the release was protected: what was done to each dataset.
     whole["properties"]["protection"] = {"type": "object"}
     return {"$schema": _JSON_SCHEMA_DRAFT, "title": "Divulge result", **whole}

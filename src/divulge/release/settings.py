@@ -185,9 +185,12 @@ class ProtectionTable(_StrictTable):
 
 
 class RulesTable(_StrictTable):
-    """Rules of the business that protection takes into account."""
+    """Rules of people who know the business: who belongs together, what is risky."""
 
     files: Names = Field(description="Rule files, relative to the release file.")
+    risk: str = Field(
+        "prosecutor_risk", description="The measure of risk that rules ask by #risk(I, R)."
+    )
 
 
 class ReleaseTable(_StrictTable):

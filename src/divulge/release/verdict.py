@@ -68,6 +68,11 @@ class Verdict:
             for reservation in publication.list_reservations()
         ]
         reservations += [*self.repeated_persons, *self.telling_tables, *self.comparisons]
+        if self.release.rule_results is not None:
+            reservations += [
+                Reservation("not judged", conflict)
+                for conflict in self.release.rule_results.conflicts
+            ]
         for adversary, reason in self.unjudged.items():
             values = {"adversary": adversary, "reason": reason}
             sentence = Sentence("divulge.release", "attack_unjudged", values)
@@ -103,8 +108,8 @@ class Verdict:
         if not self.assessments:
             sentences.append(_build_sentence("no_adversaries"))
         sentences += self.remarks
-        if self.release.rules:
-            sentences.append(_build_sentence("rules_not_run"))
+        if self.release.rule_results is not None:
+            sentences += self.release.rule_results.list_sentences()
         return sentences
 
     def _describe_limits(self) -> Iterator[Sentence]:
@@ -197,6 +202,11 @@ class Verdict:
                 outcome.to_dict()
                 for outcome in sorted(self.outcomes, key=lambda outcome: not outcome.by_count_only)
             ],
+            **(
+                {}
+                if self.release.rule_results is None
+                else {"rules": self.release.rule_results.to_dict()}
+            ),
             "refills": [found.assessment().to_dict() for found in self.refills.values()],
         }
 

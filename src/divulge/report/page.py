@@ -71,6 +71,7 @@ def page(verdict: Verdict) -> str:
         overview=_render_chart(verdict.chart()) if verdict.assessments else None,
         charts=[_render_chart(a.chart()) if a.has_chart else None for a in verdict.assessments],
         details=[_render_details(a.details()) for a in verdict.assessments],
+        rules_head=read_phrases("divulge.release", "rules.head"),
         version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )

@@ -23,8 +23,8 @@ MOST_CONFLICTS = 1_000
 reads."""
 
 MOST_EXPLAINED_FACTS = 2_000
-"""Facts of one explanation; beyond it the rest is counted. Chosen by hand: about a second of
-work."""
+"""Facts of one explanation; beyond it the rest is counted. Chosen by hand: ten seconds of
+work where there are half a million facts (`benchmarks/rules.py`)."""
 
 MOST_ALTERNATIVES = 12
 """Facts that a drawing or a text shows side by side before it counts the rest; chosen by eye."""

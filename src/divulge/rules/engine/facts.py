@@ -86,6 +86,9 @@ class Facts(Mapping[str, "pa.Table"]):
         found = self._runner.table(f"{write_sql(query)} ORDER BY ALL")
         return found.rename_columns(list(self._names[predicate]))
 
+    def __contains__(self, predicate: object) -> bool:
+        return predicate in self._tables  # a mapping of tables would read all facts to know
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._tables)
 

@@ -1,0 +1,472 @@
+"""Rules of a release: what follows from them is judged and protected, and what is wrong is said."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from divulge import Release, datasets, report
+from divulge.protection import OutOfReachError
+from divulge.work import InvalidInput
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE = EXAMPLES / "links"
+
+COMPANIES = """id,area,sector,size
+a1,North,Textiles,10
+a2,North,Textiles,20
+a3,North,Commerce,10
+a4,South,Commerce,20
+a5,South,Commerce,20
+a6,South,Textiles,10
+"""
+
+RELEASE = """
+[[dataset]]
+name = "companies"
+source = "companies.csv"
+subjects = "companies"
+unlisted = "drop"
+
+[dataset.roles]
+identifier = ["id"]
+quasi_identifier = ["area", "sector"]
+
+[protection]
+methods = ["suppress"]
+suppression_limit = 1.0
+
+[rules]
+files = ["company.rules"]
+"""
+
+
+def write_release(
+    folder: Path, rules: str, limits: str = "", replaced: tuple[str, str] | None = None
+) -> Path:
+    (folder / "companies.csv").write_text(COMPANIES, encoding="utf-8")
+    (folder / "company.rules").write_text(rules, encoding="utf-8")
+    text = RELEASE + limits
+    if replaced is not None:
+        assert replaced[0] in text
+        text = text.replace(*replaced)
+    path = folder / "release.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def limit(measure: str, bound: str, extra: str = "") -> str:
+    return f'\n[[limit]]\ndataset = "companies"\nmeasure = "{measure}"\n{bound}\n{extra}\n'
+
+
+def read_records(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# Links.
+
+
+def test_links_that_rules_derive_are_links_like_those_of_a_dataset(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
+    before = Release.load(tmp_path / "release.toml").check()
+    text = (tmp_path / "release.toml").read_text(encoding="utf-8")
+    text = text.replace('dataset = "owners", on', 'dataset = "rel", on')
+    text = text.replace('links = "owners"', 'links = "rel"')
+    (tmp_path / "release.toml").write_text(text + '\n[rules]\nfiles = ["groups.rules"]\n')
+    (tmp_path / "groups.rules").write_text(
+        'owner(X, Y) from dataset "owners". rel(X, Y) :- owner(X, Y).'
+    )
+    after = Release.load(tmp_path / "release.toml").check()
+    assert [each.value for each in after.outcomes] == [each.value for each in before.outcomes]
+    assert [each.right for each in after.assessments] == [each.right for each in before.assessments]
+    assert set(after.publications) == set(before.publications) == {"companies"}
+
+
+def test_control_of_companies_links_them_by_way_of_others(tmp_path: Path) -> None:
+    (tmp_path / "stakes.csv").write_text(
+        "owner,company,share\nh,a1,0.4\nh,x,0.6\nx,a1,0.2\nh,a4,0.5\n", encoding="utf-8"
+    )
+    rules = """
+        own(X, Y, W) from "stakes.csv".
+        controls(X, X) :- own(X, _, _).
+        controls(X, Y) :- controls(X, Z), own(Z, Y, W), msum(W, <Z>) > 0.5.
+        rel(X, Y) :- controls(X, Y), X != Y.
+        rel("a3", "a1").
+    """
+    limits = limit("k_anonymity", "at_least = 2", 'links = "rel"')
+    verdict = Release.load(write_release(tmp_path, rules, limits)).check()
+    # h controls x and, with it, 60% of a1; exactly 50% of a4 is no control.
+    assert verdict.release.rule_results is not None
+    assert verdict.release.rule_results.counts["rel"] == 3
+    text = " ".join(map(str, verdict.outcomes[0].sentences))
+    assert "2 of 6 companies are linked, in" in text
+
+
+def count_hidden(folder: Path, links: int) -> int:
+    """Cells that are suppressed in the setting of Bellomarini et al., Fig. 7d, with so many stakes."""
+    companies = datasets.inflation_and_growth(1_500, balance="V", seed=7)
+    companies.write(folder / "companies.csv", overwrite=True)
+    ids = companies.to_arrow()["Id"].to_pylist()
+    draw = np.random.default_rng(7)
+    ends = [draw.choice(ids, 2, replace=False).tolist() for _ in range(400)]
+    drawn = [
+        (*pair, share) for pair, share in zip(ends, draw.choice(["0.51", "0.6"], 400), strict=True)
+    ]
+    with (folder / "stakes.csv").open("w", newline="", encoding="utf-8") as file:
+        # One stake of exactly one half, which is no control.
+        csv.writer(file).writerows(
+            [("owner", "company", "share"), (ids[0], ids[1], "0.5"), *drawn[:links]]
+        )
+    text = FIG_7D.replace("ROLES", json.dumps(companies.dictionary.having("quasi_identifier")))
+    (folder / "release.toml").write_text(text, encoding="utf-8")
+    (folder / "company.rules").write_text(CONTROL, encoding="utf-8")
+    protected = Release.load(folder / "release.toml").protect()
+    assert protected.status == "pass"
+    return protected.suppressed_cells
+
+
+CONTROL = """
+    own(X, Y, W) from "stakes.csv".
+    controls(X, X) :- own(X, _, _).
+    controls(X, Y) :- controls(X, Z), own(Z, Y, W), msum(W, <Z>) > 0.5.
+    rel(X, Y) :- controls(X, Y), X != Y.
+"""
+
+FIG_7D = """
+accept_count_only = true
+[[dataset]]
+name = "companies"
+source = "companies.csv"
+unlisted = "drop"
+roles = { identifier = ["Id"], quasi_identifier = ROLES, weight = "Weight" }
+[[limit]]
+dataset = "companies"
+measure = "k_anonymity"
+at_least = 2
+nulls = "maybe"
+links = "rel"
+[protection]
+methods = ["suppress"]
+[rules]
+files = ["company.rules"]
+"""
+
+
+def test_suppressed_cells_grow_with_the_links_that_rules_derive(tmp_path: Path) -> None:
+    cells = [count_hidden(tmp_path, links) for links in (0, 100, 200, 400)]
+    assert 0 < cells[0] <= cells[1] <= cells[2] <= cells[3]
+    assert cells[0] < cells[3]
+
+
+# Roles and hierarchies.
+
+
+def test_roles_that_rules_give_are_roles(tmp_path: Path) -> None:
+    limits = limit("k_anonymity", "at_least = 2")
+    path = write_release(tmp_path, "", limits, ('unlisted = "drop"\n', ""))
+    assert Release.load(path).check().publications["companies"].unlisted == ("size",)
+    rules = 'category("companies", "size", "Quasi-identifier").'
+    path = write_release(tmp_path, rules, limits, ('unlisted = "drop"\n', ""))
+    verdict = Release.load(path).check()
+    assert verdict.datasets["companies"].dictionary["size"].role == "quasi_identifier"
+    assert verdict.publications["companies"].unlisted == ()
+    assert verdict.outcomes[0].value == 1.0  # with sizes, every company but two is unique
+
+
+def test_two_roles_for_an_attribute_are_for_a_person_to_decide(tmp_path: Path) -> None:
+    rules = """
+        % @name "sizes are published elsewhere"
+        category("size", "quasi_identifier") :- att(_, "size").
+        % @name "sizes are a secret"
+        category("size", "sensitive") :- att(_, "size").
+    """
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 1"))
+    verdict = Release.load(path).check()
+    assert verdict.status == "not judged"
+    [reservation] = verdict.reservations
+    text = str(reservation.sentence)
+    assert "sizes are published elsewhere" in text
+    assert "sizes are a secret" in text
+    decided = ('"sector"]\n', '"sector"]\nsensitive = ["size"]\n')
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 1"), decided)
+    verdict = Release.load(path).check()
+    assert verdict.datasets["companies"].dictionary["size"].role == "sensitive"
+    assert verdict.reservations == []
+    assert "stays sensitive, as the release file says" in str(verdict)
+
+
+def test_what_values_belong_to_makes_a_hierarchy(tmp_path: Path) -> None:
+    rules = 'is_a("area", V, "Italy") :- val(_, _, "area", V).'
+    limits = limit("k_anonymity", "at_least = 3")
+    path = write_release(tmp_path, rules, limits, ('"suppress"', '"recode", "suppress"'))
+    verdict = Release.load(path).check()
+    assert verdict.datasets["companies"].dictionary["area"].hierarchy is not None
+    rules = 'is_a("area", "North", "Italy").'
+    verdict = Release.load(write_release(tmp_path, rules, limits)).check()
+    assert verdict.datasets["companies"].dictionary["area"].hierarchy is None
+    assert "not of 1 of its values" in str(verdict)
+
+
+# Knowledge.
+
+NEIGHBOUR = """
+[[adversary]]
+name = "neighbour"
+attack = "records"
+model = "CRS"
+dataset = "companies"
+knows = ["area"]
+"""
+
+
+def test_what_rules_know_of_single_records_singles_these_out(tmp_path: Path) -> None:
+    limits = NEIGHBOUR + '[[limit]]\nadversary = "neighbour"\nmeasure = "deterministic.posterior"\n'
+    limits += "at_most = 0.5\n"
+    before = Release.load(write_release(tmp_path, "listed(a3).", limits)).check()
+    assert before.assessments[0].certain.posterior == 0
+    rules = 'knows(I, "sector") :- listed(I). listed("a3"). listed("a1").'
+    after = Release.load(write_release(tmp_path, rules, limits)).check()
+    # Of the three companies of the North, a3 is the only one of its sector; a1 is one of two.
+    assert after.assessments[0].certain.posterior == 1
+    assert set(after.publications) == {"companies"}
+    rules = 'knows_only(I, "sector") :- listed(I). listed("a3").'
+    only = Release.load(write_release(tmp_path, rules, limits)).check()
+    assert only.assessments[0].certain.posterior == 0
+
+
+# Risk.
+
+FEW_OF_A_SECTOR = """
+    % @name "{I} is of an area where its sector has few companies"
+    risk(I, 1 / N) :- val(M, I, "sector", S), val(M, I, "area", A),
+        val(M, J, "sector", S), val(M, J, "area", A), N = mcount(<J>).
+"""
+
+
+def test_a_risk_that_rules_derive_is_limited(tmp_path: Path) -> None:
+    path = write_release(tmp_path, FEW_OF_A_SECTOR, limit("rule_risk", "at_most = 0.5"))
+    [outcome] = Release.load(path).check().outcomes
+    assert outcome.value == 1.0
+    assert not outcome.held
+    path = write_release(tmp_path, FEW_OF_A_SECTOR, limit("rule_risk", "at_most = 1.0"))
+    assert Release.load(path).check().outcomes[0].held
+
+
+def test_a_risk_that_rules_derive_is_lowered_and_judged_anew(tmp_path: Path) -> None:
+    rules = FEW_OF_A_SECTOR + 'is_a("area", V, "Italy") :- val(_, _, "area", V).'
+    path = write_release(
+        tmp_path,
+        rules,
+        limit("rule_risk", "at_most = 0.5"),
+        (
+            'methods = ["suppress"]\nsuppression_limit = 1.0',
+            'methods = ["recode", "suppress"]\nsuppression_limit = 0.0',
+        ),
+    )
+    protected = Release.load(path).protect(out=tmp_path / "out")
+    assert protected.status == "pass"
+    assert {each.rule for each in protected.decisions} == {"custom_risk of rules at most 0.5"}
+    published = read_records(next((tmp_path / "out" / "release").glob("companies*.csv")))
+    shown = Counter((row["area"], row["sector"]) for row in published)
+    assert len(published) == 6
+    assert min(shown.values()) >= 2
+
+
+def test_a_risk_that_is_gone_only_for_the_rules_is_not_gone(tmp_path: Path) -> None:
+    # Hidden, or made coarser, the sector is no longer seen; who knows the company knows it.
+    rules = 'risk(I, 1.0) :- val(_, I, "sector", "Commerce").'
+    limits = limit("rule_risk", "at_most = 0.5")
+    with pytest.raises(OutOfReachError, match="It holds by count only: the rules"):
+        Release.load(write_release(tmp_path, rules, limits)).protect()
+    recode = (
+        'methods = ["suppress"]\nsuppression_limit = 1.0',
+        'methods = ["recode"]\nsuppression_limit = 0.0',
+    )
+    coarser = rules + 'is_a("sector", V, "any") :- val(_, _, "sector", V).'
+    with pytest.raises(OutOfReachError, match="It holds by count only: the rules"):
+        Release.load(write_release(tmp_path, coarser, limits, recode)).protect()
+
+
+def test_a_risk_of_original_values_by_a_measure_is_lowered(tmp_path: Path) -> None:
+    rules = 'risk(I, R) :- original(_, I, "sector", "Commerce"), #risk(I, R).'
+    path = write_release(tmp_path, rules, limit("rule_risk", "at_most = 0.5"))
+    protected = Release.load(path).protect(out=tmp_path / "out")
+    assert protected.status == "pass"
+    assert protected.suppressed_cells > 0
+
+
+def test_what_rules_take_for_company_is_accepted_by_name_or_fails(tmp_path: Path) -> None:
+    maybe = """
+        risk(I, 1 / N) :- val(M, I, "sector", S), val(M, I, "area", A),
+            val(M, J, "sector", T), val(M, J, "area", B), S =? T, A =? B, N = mcount(<J>).
+    """
+    limits = limit("rule_risk", "at_most = 0.5")
+    with pytest.raises(OutOfReachError, match="It holds by count only: the rules"):
+        Release.load(write_release(tmp_path, maybe, limits)).protect(out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    accepted = ("[[dataset]]", "accept_count_only = true\n[[dataset]]")
+    protected = Release.load(write_release(tmp_path, maybe, limits, accepted)).protect()
+    assert protected.status == "pass"
+
+
+def test_a_rule_may_ask_for_a_measure_of_risk(tmp_path: Path) -> None:
+    rules = 'risk(I, R) :- val(_, I, "sector", "Textiles"), #risk(I, R).'
+    path = write_release(tmp_path, rules, limit("rule_risk", "at_most = 0.4"))
+    [outcome] = Release.load(path).check().outcomes
+    assert outcome.value == 1.0  # a6 is the only textile company of the South
+
+
+# Conflicts.
+
+
+def test_a_conflict_of_an_equality_rule_is_not_judged(tmp_path: Path) -> None:
+    rules = """
+        seat("a1", "North"). seat("a1", "South").
+        % @name "{C} has one seat"
+        X = Y :- seat(C, X), seat(C, Y).
+    """
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 1"))
+    verdict = Release.load(path).check()
+    assert verdict.status == "not judged"
+    text = str(verdict.reservations[0].sentence)
+    assert "C has one seat" in text
+    assert "North" not in text
+    assert json.loads(json.dumps(verdict.to_dict()))["status"] == "not judged"
+
+
+# Directives.
+
+
+def test_rules_keep_hide_and_remove(tmp_path: Path) -> None:
+    rules = """
+        % @name "{I} is listed"
+        keep(I, "area") :- listed(I).
+        listed("a3").
+        % @name "{I} asked for it"
+        hide(I, "sector") :- asked(I).
+        asked("a4").
+        remove("a5").
+    """
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 1"))
+    protected = Release.load(path).protect()
+    data = protected.datasets["companies"].to_arrow().to_pylist()
+    assert len(data) == 5
+    rules_of = {(each.record, each.attribute): each.rule for each in protected.decisions}
+    assert rules_of[3, "sector"] == "I asked for it"
+    assert "I is listed" not in rules_of.values()
+
+
+@pytest.mark.parametrize(("threshold", "held"), [("2", True), ("3", False), ("0.4", False)])
+def test_a_record_may_have_a_limit_of_its_own(tmp_path: Path, threshold: str, held: bool) -> None:
+    """a1 and a2 are alike; a3 and a6 are unique."""
+    rules = f'threshold("a1", {threshold}). threshold("a3", 1). threshold("a6", 1).'
+    limits = limit("k_anonymity", "at_least = 2")
+    [outcome] = Release.load(write_release(tmp_path, rules, limits)).check().outcomes
+    assert outcome.held is held
+    assert "3 " in " ".join(map(str, outcome.sentences))
+
+
+def test_a_threshold_of_one_record_is_reached_by_protection(tmp_path: Path) -> None:
+    limits = limit("k_anonymity", "at_least = 2")
+    plain = Release.load(write_release(tmp_path, "x(1).", limits)).protect()
+    rules = '% @name "{I} is a large employer"\nthreshold(I, 4) :- large(I). large("a1").'
+    strict = Release.load(write_release(tmp_path, rules, limits)).protect()
+    assert strict.status == "pass"
+    assert strict.suppressed_cells > plain.suppressed_cells
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("rules", "limits", "message"),
+    [
+        ("keep(I :- x(I).", "", 'rules, files, "company.rules", line 1'),
+        ("rel(X) :- own(X, _), Y > 1.", "", '"Y"'),
+        ('keep("a1").', "", "in a release, write keep(I, A), or keep(M, I, A)"),
+        ("companies(1, 2).", "", '"companies" is a dataset of the release'),
+        ("", limit("rule_risk", "at_most = 0.5"), "no rule of the release does"),
+    ],
+)
+def test_what_is_wrong_with_rules_is_said_before_records_are_read(
+    tmp_path: Path, rules: str, limits: str, message: str
+) -> None:
+    with pytest.raises(InvalidInput) as error:
+        Release.load(write_release(tmp_path, rules, limits))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ('category("size", "quasy_identifier").', 'Did you mean "quasi_identifier"'),
+        ('category("sise", "sensitive").', 'Did you mean "size"'),
+        ('hide("firms", "a1", "area").', '"firms" is no dataset of records'),
+        ('risk("a1", 1.5).', "1 of the risks that rules derive are no numbers from 0 to 1"),
+        ('recode("area", "high").', "holds something that is no whole number"),
+        ("x(1). y(A / B) :- x(A), B = A - 1.", "division"),
+        ('own(X, Y) from "stakes.csv".', 'there is no file "stakes.csv"'),
+        ('own(X, Y) from dataset "firm".', 'there is no dataset "firm"'),
+    ],
+)
+def test_what_only_records_show_to_be_wrong_is_said(
+    tmp_path: Path, rules: str, message: str
+) -> None:
+    bound = limit("rule_risk", "at_most = 0.5") if "risk" in rules else ""
+    path = write_release(tmp_path, rules, bound)
+    with pytest.raises(InvalidInput) as error:
+        Release.load(path).check()
+    assert message in str(error.value)
+
+
+def test_a_rule_file_that_is_not_there_is_named_with_the_nearest(tmp_path: Path) -> None:
+    path = write_release(tmp_path, "", "", ("company.rules", "companys.rules"))
+    with pytest.raises(InvalidInput, match='Did you mean "company.rules"'):
+        Release.load(path)
+
+
+def test_records_without_an_identifier_cannot_be_named_by_rules(tmp_path: Path) -> None:
+    path = write_release(
+        tmp_path, 'hide("a1", "area").', "", ('identifier = ["id"]', 'non_identifying = ["id"]')
+    )
+    with pytest.raises(InvalidInput, match="give exactly one attribute that role"):
+        Release.load(path).check()
+
+
+# The example.
+
+
+def test_the_example_keeps_what_rules_keep_and_passes(tmp_path: Path) -> None:
+    release = Release.load(EXAMPLES / "rules" / "release.toml")
+    protected = release.protect(out=tmp_path / "out")
+    assert protected.before.status == "fail"
+    assert protected.status == "pass"
+    listed = {row["company"] for row in read_records(EXAMPLES / "rules" / "listed.csv")}
+    before = protected.kept_sources["companies"].to_arrow().to_pylist()
+    after = protected.datasets["companies"].to_arrow().to_pylist()
+    shown = [
+        (one["Residential Rev."], other["Residential Rev."])
+        for one, other in zip(before, after, strict=True)
+        if str(one["Id"]) in listed
+    ]
+    assert len(shown) == len(listed) == 3
+    assert all(one == other for one, other in shown)
+    assert not {"stakes.csv", "listed.csv"} & {
+        path.name for path in (tmp_path / "out" / "release").iterdir()
+    }
+
+
+def test_the_report_says_what_follows_from_rules(tmp_path: Path) -> None:
+    verdict = Release.load(EXAMPLES / "rules" / "release.toml").check()
+    report(verdict, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<td>group</td><td class="n">22</td><td>X controls Y</td>' in page
+    assert "900001" not in page
+    assert verdict.to_dict()["rules"]["facts"]["group"] == 22
