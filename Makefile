@@ -11,6 +11,8 @@ KILLS  ?= 20
 # Of `make redteam`.
 SEEDS  ?= 1000
 FIRST  ?= 0
+# nested or clusters: all its releases are recoded record by record.
+LOCAL  ?=
 # Of `make coverage`: which tests are run; all if none are named.
 TESTS  ?=
 # Two cores are enough for two workers; CI machines and laptops differ, so ask.
@@ -74,7 +76,7 @@ fuzz: $(READY)
 	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --kills $(KILLS) $(if $(SEED),--seed $(SEED))
 
 redteam: $(READY)
-	$(BIN)/python tests/redteam/campaign.py --seeds $(SEEDS) --first $(FIRST)
+	$(BIN)/python tests/redteam/campaign.py --seeds $(SEEDS) --first $(FIRST) $(if $(LOCAL),--local $(LOCAL))
 
 bench: $(READY)
 	@for script in $(filter-out benchmarks/measure.py benchmarks/%_report.py,$(wildcard benchmarks/*.py)); do \

@@ -38,7 +38,8 @@ def test_kept_cells_go_out_as_they_are_or_the_limit_is_out_of_reach(
     dataset: Dataset, limit: Limit, data: st.DataObject
 ) -> None:
     kept = data.draw(cells(dataset.rows))
-    local = data.draw(st.booleans())
+    local: Any = data.draw(st.sampled_from([False, True, "nested", "clusters"]))
+    published = data.draw(st.sampled_from([None, QUASI]))
     reach: Any = data.draw(st.sampled_from(["raise", "remove"]))
     search: Any = data.draw(st.sampled_from(["fewest", "cycle"]))
     try:
@@ -48,6 +49,7 @@ def test_kept_cells_go_out_as_they_are_or_the_limit_is_out_of_reach(
             local=local,
             out_of_reach=reach,
             search=search,
+            published=published,
             directives=Directives(keep=kept),
         )
     except OutOfReachError:

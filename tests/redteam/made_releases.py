@@ -41,12 +41,16 @@ class Case:
     l_diversity: bool
     model: str | None
     at_most: float
-    local: bool
+    local: bool | str
+    """Whether records are recoded one by one, or the search that must be used for that."""
     decoys: float
 
 
-def write_case(folder: Path, seed: int) -> Case:
-    """Write a source and its release file; the same for the same seed."""
+def write_case(folder: Path, seed: int, local: str | None = None) -> Case:
+    """Write a source and its release file; the same for the same seed.
+
+    With `local`, records are recoded one by one by that search, whatever the seed says.
+    """
     random = Random(seed)  # noqa: S311  # made-up data, not secrets
     source = folder / f"people{FORMATS[seed % len(FORMATS)]}"
     rows = make_rows(random, is_small=source.suffix == ".dta")
@@ -75,6 +79,8 @@ def write_case(folder: Path, seed: int) -> Case:
     )
     if seed % NEAR_EVERY in NEAR_SEEDS:
         case = move_to_limits(case, Random(f"near {seed}"))  # noqa: S311  # made-up data
+    if local is not None:
+        case = replace(case, local=local)
     write_rows(source, rows)
     case.path.write_text(_describe(case, random), encoding="utf-8")
     return case
@@ -205,6 +211,8 @@ def _describe(case: Case, random: Random) -> str:
         lines += ["[dataset.hierarchies]"]
         lines += [f"{name} = {hierarchies[name]}" for name in case.keys if name in hierarchies]
         methods = random.choice((["recode", "suppress"], ["recode", "suppress"], ["suppress"]))
+        if isinstance(case.local, str):
+            methods = ["recode", "suppress"]
     else:
         methods = ["suppress"]
     lines += _describe_limits(case)

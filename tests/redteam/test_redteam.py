@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.redteam.campaign import attack_seed
 from tests.redteam.differencing import combine
-from tests.redteam.known import FOUND
+from tests.redteam.known import FOUND, FOUND_LOCAL
 from tests.redteam.made_releases import Case, Row, list_coarser, write_case
 from tests.redteam.oracle import (
     BOLD,
@@ -35,6 +35,18 @@ SEEDS = [seed for seed in range(60) if seed not in FOUND][:30]
 @pytest.mark.parametrize("seed", [*SEEDS, *FOUND])
 def test_no_release_that_passes_is_refuted(tmp_path: Path, seed: int) -> None:
     finding = attack_seed(seed, tmp_path)
+    assert finding.faults == []
+    assert finding.bold == []
+
+
+@pytest.mark.parametrize(
+    ("seed", "local"),
+    [*FOUND_LOCAL, *((seed, local) for seed in (3, 5, 8) for local in ("nested", "clusters"))],
+)
+def test_no_release_that_is_recoded_record_by_record_is_refuted(
+    tmp_path: Path, seed: int, local: str
+) -> None:
+    finding = attack_seed(seed, tmp_path, local)
     assert finding.faults == []
     assert finding.bold == []
 

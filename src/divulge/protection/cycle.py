@@ -280,7 +280,7 @@ def run_cycle(
         outcomes=tuple(standing.outcome for standing in standings),
         outcomes_before=tuple(before),
         levels=dict(state.levels),
-        notes=describe_levels(dataset, state.levels),
+        notes=(*describe_levels(dataset, state.levels), *state.notes),
         suppression_limit=plan.suppression_limit,
         only_at_risk=_is_confined_to_risky(goals, plan),
         # What was known beside the data cannot be told from them: there is no doing it again.

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.changes.changes import select_records
@@ -74,6 +75,8 @@ class CycleState:
     levels: dict[str, int]
     known: Dataset | None = None
     """The records as an adversary knows them, if they were protected before."""
+    notes: list[Sentence] = field(default_factory=list)
+    """What is to be told of how it was done."""
 
     def measure(self, goal: Goal, dataset: Dataset | None = None) -> Standing:
         """How the records that are left stand to a limit, as they are or changed."""

@@ -37,6 +37,9 @@ from divulge.protection.recoding.nested import find_nested_levels
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError
 
+_MOVES_NOTE = "recoding.moves"
+"""The key of what is told where no classes were searched."""
+
 PlanRunner: TypeAlias = Callable[[Dataset, CycleRequest], Protected]
 """A whole protection of a dataset by a plan, refilling included where it is asked for."""
 
@@ -45,11 +48,14 @@ def recode_records(state: CycleState, goals: Sequence[Goal], plan: CycleRequest)
     """Make single records coarser until every limit holds; False where no class tells a limit.
 
     Nor where directives name records. Then nothing was changed, and the cycle must do it by moves
-    of whole groups.
+    of whole groups, which a note tells.
     """
     # The searches take records as they came, and change any of them.
-    limits = None if plan.directives.names_records else _select_limits(state, goals)
+    is_directed = plan.directives.names_records
+    limits = None if is_directed else _select_limits(state, goals)
     if limits is None:
+        cause = "directives" if is_directed else "limits"
+        state.notes.append(Sentence("divulge.protection", f"{_MOVES_NOTE}.{cause}"))
         return False
     lattice, tests = _build_space(state, limits, plan)
     search = find_clusters if plan.local_search == "clusters" else find_nested_levels
@@ -128,8 +134,9 @@ def protect_best(protect: PlanRunner, dataset: Dataset, plan: CycleRequest) -> P
     chosen = single if is_single else alike
     if chosen is None:
         return protect(dataset, plan)  # it says what is out of reach
+    moves = [] if single is None else [n for n in single.notes if n.key.startswith(_MOVES_NOTE)]
     if is_single:
-        key: str = "alone" if alike is None else plan.local_search
+        key: str = "alone" if alike is None else "moves" if moves else plan.local_search
     else:
         key = "alike_alone" if single is None else "alike"
     values = {"loss": losses[0], "everywhere": losses[1]}
@@ -137,7 +144,8 @@ def protect_best(protect: PlanRunner, dataset: Dataset, plan: CycleRequest) -> P
     again = None
     if chosen.again is not None:
         again = lambda other: protect_best(protect, other, plan)  # noqa: E731
-    return replace(chosen, notes=(*chosen.notes, note), again=again)
+    told = () if is_single else moves
+    return replace(chosen, notes=(*chosen.notes, *told, note), again=again)
 
 
 def _try_plan(protect: PlanRunner, dataset: Dataset, plan: CycleRequest) -> Protected | None:

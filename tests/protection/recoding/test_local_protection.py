@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from divulge import Dataset, Hierarchy, Limit, Release, protection
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.cycle_request import LocalSearch
+from divulge.protection.directives.directives import Directives
 from divulge.protection.recoding.lattice import build_lattice
+from divulge.protection.result.recoding_summary import RecodedAttribute, RecodingSummary
 from divulge.work import InvalidInput
 
 TOWNS = {
@@ -109,6 +111,95 @@ def test_no_worse_than_all_alike(
         dataset, limits, suppression_limit=limit, published=published, local=local
     )
     assert p.loss <= alike.loss + 1e-9
+
+
+@given(rows=people, k=st.integers(2, 4), local=st.sampled_from([False, *SEARCHES]), data=st.data())
+@settings(deadline=None, max_examples=25)
+def test_directives_are_obeyed_whatever_local_is(
+    rows: list[tuple[str, int, str]], k: int, local: bool | LocalSearch, data: st.DataObject
+) -> None:
+    dataset = make_people(rows)
+    records, names = st.integers(0, len(rows) - 1), st.sampled_from(dataset.quasi_identifiers)
+    cells = st.lists(st.tuples(records, names), max_size=4, unique=True)
+    directives = Directives(
+        keep=data.draw(cells),
+        hide=data.draw(cells),
+        remove=[(record,) for record in data.draw(st.lists(records, max_size=2, unique=True))],
+        recode=data.draw(st.sampled_from([[], [("town", 1)]])),
+        threshold=[(record, k + 1) for record in data.draw(st.lists(records, max_size=2))],
+    )
+    published = data.draw(st.sampled_from([None, ["town", "age", "sex"]]))
+    try:
+        p = protection.protect(
+            dataset,
+            [Limit("k_anonymity", at_least=k)],
+            local=local,
+            published=published,
+            out_of_reach="remove",
+            directives=directives,
+        )
+    except protection.OutOfReachError:
+        return
+    shown = dict(zip(p.kept.tolist(), read_cells(p.dataset), strict=True))
+    place = dict(zip(["town", "age", "sex"], range(3), strict=True))
+    removed = {row.record for row in directives.remove}
+    assert not removed & set(shown)
+    unobeyed = {
+        (record, failure.attribute)
+        for failure in p.unobeyed
+        if failure.directive == "keep"
+        for record in failure.records
+    }
+    for row in directives.keep:
+        is_contradicted = (
+            row in directives.hide
+            or row.record in removed
+            or (row.attribute == "town" and bool(directives.recode))
+        )
+        if is_contradicted:
+            assert (row.record, row.attribute) in unobeyed
+        else:
+            told = str(rows[row.record][place[row.attribute]])
+            assert shown[row.record][place[row.attribute]] == told
+    for row in directives.hide:
+        assert row.record not in shown or shown[row.record][place[row.attribute]] is None
+    if directives.recode:
+        assert all(cells[0] in (None, *TOWNS.values()) for cells in shown.values())
+    for row in directives.threshold:
+        if row.record in shown:
+            assert sum(may_be(rows[row.record], other) for other in shown.values()) > k
+    assert all(outcome.held for outcome in p.outcomes)
+
+
+@pytest.mark.parametrize("local", SEARCHES)
+def test_where_rules_name_cells_no_classes_are_searched_and_that_is_told(
+    local: LocalSearch,
+) -> None:
+    random = Random(3)  # noqa: S311
+    rows = [
+        (random.choice([*TOWNS]), random.randint(20, 59), random.choice("fm")) for _ in range(60)
+    ]
+    limits = [Limit("k_anonymity", at_least=3)]
+    free = protection.protect(make_people(rows), limits, local=local, out_of_reach="remove")
+    bound = protection.protect(
+        make_people(rows),
+        limits,
+        local=local,
+        out_of_reach="remove",
+        directives=Directives(keep=[(0, "age")]),
+    )
+    assert f"recoding.single.{local}" in {note.key for note in free.notes}
+    keys = {note.key for note in bound.notes}
+    assert "recoding.moves.directives" in keys
+    assert f"recoding.single.{local}" not in keys
+    assert any("no nested classes or clusters were searched" in str(n) for n in bound.notes)
+
+
+def test_what_was_recoded_and_is_no_longer_shown_is_said() -> None:
+    hidden = RecodedAttribute(name="town", level=0, height=1, coarser=0, loss=0.5, reason="")
+    summary = RecodingSummary(attributes=(hidden,), notes=(), loss=0.5)
+    [sentence] = summary.sentences()
+    assert str(sentence).startswith("Of 1 attributes, none shows a coarser value")
 
 
 @given(rows=people)

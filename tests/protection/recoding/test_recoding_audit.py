@@ -191,7 +191,7 @@ def test_where_all_at_once_never_survive_fewer_classes_are_drawn() -> None:
     assert found.together == 1
     assert found.values.total > 0
     assert found.values.mean < 1.2
-    assert "the adversary is taken to know all other records" in str(found.sentences()[-1])
+    assert "the adversary is assumed to know all other records" in str(found.sentences()[-1])
 
 
 def test_a_class_that_only_the_truth_gives_is_not_said_to_be_safe() -> None:
