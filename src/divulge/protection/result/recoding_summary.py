@@ -55,7 +55,12 @@ class RecodingSummary:
     def sentences(self) -> tuple[Sentence, ...]:
         """What was lost, and what is known of other ways."""
         recoded = [each.name for each in self.attributes if each.coarser]
-        values = {"loss": self.loss, "attributes": recoded, "count": len(self.attributes)}
+        values = {
+            "loss": self.loss,
+            "attributes": recoded,
+            "recoded": len(recoded),
+            "count": len(self.attributes),
+        }
         return (Sentence(CATALOGUE, "recoding.summary", values), *self.notes)
 
     def rows(self) -> Sequence[tuple[str, ...]]:
