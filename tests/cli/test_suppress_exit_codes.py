@@ -45,8 +45,8 @@ def test_a_table_that_gives_cells_away_to_who_knows_the_method_ends_with_1(tmp_p
     code, told, is_written = run_suppress(tmp_path, Table.from_cells(GIVEN_AWAY), *asked)
     assert (code, told["status"], is_written) == (1, "fail", False)
     (tmp_path / "sums").mkdir()
-    asked += ("--method-secret",)
-    code, told, is_written = run_suppress(tmp_path / "sums", Table.from_cells(GIVEN_AWAY), *asked)
+    secret = (*asked, "--method-secret")
+    code, told, is_written = run_suppress(tmp_path / "sums", Table.from_cells(GIVEN_AWAY), *secret)
     assert (code, told["status"], is_written) == (0, "pass", True)
 
 
