@@ -14,6 +14,7 @@ FOUND: tuple[int, ...] = (
     *(20184, 20302, 20444, 20675, 20865),
     *(20390, 20510),
     *(30482, 30837),
+    *(40008,),
 )
 """Seeds that were refuted once, and are mended. In most of the first line hidden cells were read by
 relations that the attack had too few cells to believe, until the truth told it which of them hold; in
@@ -22,5 +23,7 @@ value was absent, which the protection that it revises had shown; in the last an
 judged after refilling as if they did not know their victim. In the second line a region that was
 recoded for all is told by a weight of few values on fewer records than the attack believed. In the
 third a smaller revision was compared with what it revises only for who reads the files as they are,
-and not for who knows their victim. In the last line somebody who believed fewer relations than the
-attack, or those of one attribute only, was surer of their victim than who believed all of them."""
+and not for who knows their victim. In the fourth somebody who believed fewer relations than the
+attack, or those of one attribute only, was surer of their victim than who believed all of them. In
+the last line nothing is refuted: all cells that were recoded were suppressed or removed afterwards,
+and the sentence that names the coarser attributes had none to name."""

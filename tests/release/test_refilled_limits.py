@@ -9,7 +9,9 @@ import pytest
 
 import divulge as dv
 from divulge.protection import OutOfReachError
-from divulge.release import Release
+from divulge.protection.refill.result import Refill
+from divulge.protection.refill_resistance import refill_released
+from divulge.release import Release, attack_again
 from divulge.report import report
 
 ROLES = Path(__file__).with_name("eusilc.toml")
@@ -218,3 +220,31 @@ methods = ["suppress"]
         _, page = (tmp_path / "report.html").read_text(encoding="utf-8").split("<tbody>", 1)
         red, green = (page.index(f'<tr class="{kind}">') for kind in ("fail", "pass"))
         assert red < page.index("holds by count only") < green
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_limits_on_adversaries_hold_for_who_knows_fewer_relations_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    # Reading everything tells nothing here, and believing less is made to tell all of the original.
+    def refill_and_read_more(
+        dataset: dv.Dataset, original: dv.Dataset, *arguments: object
+    ) -> Refill | None:
+        found = refill_released(dataset, original, *arguments)  # type: ignore[arg-type]
+        assert found is not None
+        vars(found)["refilled_partly"] = (original,) if told else ()
+        return found
+
+    path = write(tmp_path)
+    reader = '[[adversary]]\nname = "colleague"\nattack = "records"\ndataset = "people"\n'
+    reader += 'model = "CRS"\nknows = ["region", "age", "sex"]\n'
+    limit = '[[limit]]\nadversary = "colleague"\nmeasure = "deterministic.posterior"\nat_most = 0\n'
+    path.write_text(path.read_text() + reader + limit)
+    monkeypatch.setattr(attack_again, "refill_released", refill_and_read_more)
+    if not told:
+        assert Release.load(path).protect().passed
+        return
+    with pytest.raises(OutOfReachError) as refused:
+        Release.load(path).protect()
+    assert "colleague knows" in str(refused.value)
+    assert "k-anonymity of people" in str(refused.value)

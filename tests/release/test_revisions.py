@@ -94,7 +94,7 @@ def test_columns_that_were_published_once_are_not_judged_without_them(tmp_path: 
     )
     revised = Release.load(without.path).protect(revises=tmp_path / "out")
     assert revised.status == "not judged"
-    assert "published receipt, and this one does not" in str(revised.after)
+    assert "published receipt, which this one does not" in str(revised.after)
 
 
 def test_what_is_kept_for_revisions_is_private_and_must_be_there(tmp_path: Path) -> None:

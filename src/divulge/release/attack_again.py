@@ -6,7 +6,7 @@ these ways.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -60,15 +60,23 @@ def attack_again(
         publications=publications,
     )
     verdict = judge(current)
+    # A table is made of the original records: reading less of the others does not change it.
+    tables = {each.name for each in adversaries if find_attack(each).publishes_table()}
     refills = _refill_datasets(publications, current, known_originals, parts)
     reservations = tuple(_find_telling_tables(release, parts, refills))
     verdict = replace(verdict, telling_tables=reservations, refills=refills)
 
     def judge_also(
-        verdict: Verdict, key: str, seen: Mapping[str, Dataset], known: Mapping[str, Dataset]
+        verdict: Verdict,
+        key: str,
+        seen: Mapping[str, Dataset],
+        known: Mapping[str, Dataset],
+        left_out: Collection[str] = (),
     ) -> Verdict:
         """The worse of a verdict and of what others see, who may know what was there before."""
-        verdict = _judge_both(verdict, judge(seen, originals=known), key)
+        chosen = [each for each in adversaries if each.name not in left_out]
+        again = judge(seen, adversaries=chosen, originals=known)
+        verdict = _judge_both(verdict, again, key, left_out)
         knowing = _assess_knowing_original(release, seen, known)
         outcomes = [_judge_knowing(outcome, knowing, key) for outcome in verdict.outcomes]
         return replace(verdict, outcomes=tuple(outcomes))
@@ -87,8 +95,8 @@ def attack_again(
         verdict = judge_also(verdict, key, _fill_datasets(seen, filled), known)
         for name, found in refills.items():
             for part in found.refilled_partly:
-                again = judge(_fill_datasets(seen, {name: part}), adversaries=[], originals=known)
-                verdict = _judge_records(verdict, again, key)
+                partly = _fill_datasets(seen, {name: part})
+                verdict = judge_also(verdict, key, partly, known, tables)
         return verdict
 
     if earlier:
@@ -164,18 +172,25 @@ def _find_telling_tables(
             yield Reservation("not judged", sentence)
 
 
-def _judge_both(verdict: Verdict, again: Verdict, key: str) -> Verdict:
-    """The verdict with the worse of two outcomes of each limit; `key` says what makes it worse."""
-    pairs = zip(verdict.outcomes, again.outcomes, strict=True)
-    return replace(verdict, outcomes=tuple(_choose_worse(*pair, key) for pair in pairs))
+def _judge_both(
+    verdict: Verdict, again: Verdict, key: str, left_out: Collection[str] = ()
+) -> Verdict:
+    """The verdict with the worse of two outcomes of each limit; `key` says what makes it worse.
 
-
-def _judge_records(verdict: Verdict, again: Verdict, key: str) -> Verdict:
-    """The verdict with the worse of two outcomes of limits on records, which `again` has alone."""
-    others = iter(again.outcomes)
+    Of adversaries who were `left_out` there is no second outcome.
+    """
+    is_single = [
+        outcome.limit.of_assessment and outcome.subject in left_out for outcome in verdict.outcomes
+    ]
+    pairs = zip(
+        [each for each, single in zip(verdict.outcomes, is_single, strict=True) if not single],
+        again.outcomes,
+        strict=True,
+    )
+    worse = iter([_choose_worse(*pair, key) for pair in pairs])
     outcomes = [
-        outcome if outcome.limit.of_assessment else _choose_worse(outcome, next(others), key)
-        for outcome in verdict.outcomes
+        outcome if single else next(worse)
+        for outcome, single in zip(verdict.outcomes, is_single, strict=True)
     ]
     return replace(verdict, outcomes=tuple(outcomes))
 

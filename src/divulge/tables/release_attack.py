@@ -92,6 +92,11 @@ def assess_suppression(
         return _state_secret_method(assessment)
     if not sensitive.any() or not published.suppressed.any():
         return assessment
+    if not _is_method_computable(settings, table):
+        return _leave_method_open(assessment)
+    if suppression is not None and _is_search_unfinished(suppression):
+        # Each candidate's search would take the whole effort, and be given up like this one.
+        return _leave_method_open(assessment, "method.not_settled")
     matching = _attack_by_method(settings, table, published, suppression, name)
     if matching is None:
         return _leave_method_open(assessment)
@@ -143,8 +148,8 @@ def _state_secret_method(assessment: Assessment) -> Assessment:
     return replace(assessment, sentences=said)
 
 
-def _leave_method_open(assessment: Assessment) -> Assessment:
-    reason = Sentence(CATALOGUE, "method.not_known")
+def _leave_method_open(assessment: Assessment, key: str = "method.not_known") -> Assessment:
+    reason = Sentence(CATALOGUE, key)
     most = Most(assessment.secrets, assessment.secrets)
     said = (reason, *assessment.sentences)
     return replace(assessment, most=most, claim="bound", not_judged=reason, sentences=said)
@@ -163,11 +168,6 @@ def _attack_by_method(
     name: str,
 ) -> Matching | None:
     """The matching attack on the table as published; None if it is not known for these rules."""
-    counts = None if table.contributions is None else table.contributions.count_contributors()
-    if not table.is_frequency or (counts is not None and not np.array_equal(counts, table.units)):
-        return None
-    if any(getattr(settings, rule) for rule in RULES_ON_AMOUNTS):
-        return None
     is_replayed = suppression is not None and not _is_own_rule(suppression)
     if suppression is not None and is_replayed and suppression.priced_by != "number":
         return None  # settings say nothing of costs, so that no pattern can be chosen again by them
@@ -200,6 +200,20 @@ def _attack_by_method(
         )
     except InvalidInput:  # such as a cell that no published total bounds
         return None
+
+
+def _is_method_computable(settings: TablesSettings, table: Table) -> bool:
+    """Whether candidates can be suppressed again: counts of contributors, by a rule on counts."""
+    counts = None if table.contributions is None else table.contributions.count_contributors()
+    if not table.is_frequency or (counts is not None and not np.array_equal(counts, table.units)):
+        return False
+    return not any(getattr(settings, rule) for rule in RULES_ON_AMOUNTS)
+
+
+def _is_search_unfinished(suppression: Suppression) -> bool:
+    """Whether the effort for an optimal pattern was spent before it was the only one there is."""
+    is_drawn = suppression.resistance is not None
+    return suppression.method == "optimal" and not (is_drawn or suppression.first)
 
 
 def _is_own_rule(suppression: Suppression) -> bool:

@@ -26,6 +26,11 @@ CANDIDATES = Cost("candidate tables", per_call=1e-3, per_step=4.3e-6)
 OTHER_SUPPRESSOR = Cost("suppressor of others", per_call=1e-2, per_step=0.0)
 """A candidate for which a function of the user's is called: what it does cannot be counted."""
 
+CANDIDATE_SECONDS = 5.0
+"""Nominal seconds for the cheapest pattern of one candidate; without a proof by then it stays
+undecided. One hard candidate must not take much more than the attack as a whole may. Chosen by
+hand; no benchmark isolates it."""
+
 STEPS_PER_CANDIDATE = 200
 """Values tried for each candidate that is wanted, before a list is given up: few lead nowhere.
 Chosen by hand; no benchmark isolates it."""

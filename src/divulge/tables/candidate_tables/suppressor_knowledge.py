@@ -34,7 +34,9 @@ random costs and widths (`resist_matching`)."""
 
 SUPPRESSOR_RULES: tuple[Rule, ...] = ("first optimum", "any optimum", "minimal", "resisting")
 
-EXCLUDED, POSSIBLE, SKIPPED = 0, 1, 2
+UNDECIDED, EXCLUDED, POSSIBLE, SKIPPED = -1, 0, 1, 2
+"""What becomes of a candidate. It is undecided until it is tried, and where its own cheapest
+pattern could not be proven: nobody may rule it out then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,11 +132,15 @@ def build_resisting_parameters(
     )
 
 
+class _UnprovenPatternError(Exception):
+    """Our own suppressor's search was given up before its pattern was the only one there is."""
+
+
 class SuppressorKnowledge(Protocol):
     """Decides which candidates give the released pattern."""
 
     def judge_candidates(self, values: Ints, box: Ints, intervals: bool) -> Ints:
-        """EXCLUDED, POSSIBLE or SKIPPED (inside the box) for every candidate; widens the box."""
+        """What becomes of every candidate, SKIPPED inside the box; widens the box."""
 
 
 def choose_knowledge(
@@ -212,7 +218,7 @@ class BitNetworkKnowledge:
         self.pool, self.pool_size = np.zeros(tuning.PATTERN_POOL_SIZE, np.int64), 0
 
     def judge_candidates(self, values: Ints, box: Ints, intervals: bool) -> Ints:
-        """EXCLUDED, POSSIBLE or SKIPPED for every candidate; widens the box."""
+        """What becomes of every candidate; widens the box."""
         from divulge.tables.candidate_tables import pattern_kernels as kernels
 
         published, parameters, network = self.candidate_set.published, self.parameters, self.network
@@ -255,7 +261,9 @@ class BitNetworkKnowledge:
         problem = build_problem(
             build_candidate_table(self.candidate_set, candidate), self.parameters
         )
-        solution = optimal_pattern(problem)
+        solution = optimal_pattern(problem, tuning.CANDIDATE_SECONDS)
+        if not (solution.first or solution.hopeless):
+            return UNDECIDED
         if self.parameters.rule == "any optimum":
             same = solution.cost == problem.price(published.suppressed)
         else:
@@ -280,7 +288,7 @@ class RerunKnowledge:
         self.parameters, self.tried_count = parameters, 0
 
     def judge_candidates(self, values: Ints, box: Ints, intervals: bool) -> Ints:
-        """EXCLUDED, POSSIBLE or SKIPPED for every candidate; widens the box."""
+        """What becomes of every candidate; widens the box."""
         status = np.full(len(values), EXCLUDED, np.int64)
         for row, candidate in enumerate(values):
             inside = bool(np.all((candidate >= box[0]) & (candidate <= box[1])))
@@ -290,7 +298,11 @@ class RerunKnowledge:
             if self._is_mislabelled(candidate):
                 continue
             table = build_candidate_table(self.candidate_set, candidate)
-            pattern = self._run_suppressor(table)
+            try:
+                pattern = self._run_suppressor(table)
+            except _UnprovenPatternError:
+                status[row] = UNDECIDED
+                continue
             same = pattern is not None and np.array_equal(
                 pattern, self.candidate_set.published.suppressed
             )
@@ -369,9 +381,11 @@ def build_problem(table: Table, parameters: SuppressorParameters) -> Suppression
 
 def _build_own_suppressor(parameters: SuppressorParameters) -> Suppressor:
     def choose_pattern(table: Table) -> Any:
-        solution = optimal_pattern(build_problem(table, parameters))
+        solution = optimal_pattern(build_problem(table, parameters), tuning.CANDIDATE_SECONDS)
         if solution.hopeless:
             raise InvalidInput("suppress", [Problem("", "cannot be protected.")])
+        if not solution.first:
+            raise _UnprovenPatternError
         return solution.pattern
 
     return choose_pattern

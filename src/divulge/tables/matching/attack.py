@@ -19,6 +19,7 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
     EXCLUDED,
     POSSIBLE,
     SKIPPED,
+    UNDECIDED,
     RerunKnowledge,
     Suppressor,
     SuppressorKnowledge,
@@ -191,7 +192,7 @@ class _MatchingSearch:
         if candidate_set.kind == "sample":  # a walk comes by some tables often
             self.values, self.row = np.unique(candidate_set.values, axis=0, return_inverse=True)
         self.order = np.random.default_rng(seed).permutation(len(self.values))
-        self.status = np.full(len(candidate_set.values), -1, np.int64)
+        self.status = np.full(len(candidate_set.values), UNDECIDED, np.int64)
         self.box = self._build_empty_box()
         self.finished = True
 
@@ -239,12 +240,12 @@ class _MatchingSearch:
                 if not finished:
                     break
         if not self.finished:  # a pair that was not tried may allow what the others rule out
-            self.status[self.status == EXCLUDED] = -1
+            self.status[self.status == EXCLUDED] = UNDECIDED
         return possible
 
     def _try_candidates(self, knowledge: SuppressorKnowledge, step: Any) -> tuple[Ints, Ints, bool]:
         """One kind of knowledge on all candidates, in portions of a fraction of a second."""
-        status = np.full(len(self.order), -1, np.int64)
+        status = np.full(len(self.order), UNDECIDED, np.int64)
         box = self._build_empty_box()
         begin, portion = 0, 1 if isinstance(knowledge, RerunKnowledge) else tuning.FIRST_PORTION
         while begin < len(self.order):
@@ -255,7 +256,7 @@ class _MatchingSearch:
             status[rows] = knowledge.judge_candidates(self.values[rows], box, self.intervals)
             if work.is_stopped():
                 # A suppressor that the clock has cut may give another pattern than its own.
-                status[rows] = -1
+                status[rows] = UNDECIDED
                 return status[self.row], before, False
             begin += portion
             step.advance(len(rows))
@@ -264,11 +265,11 @@ class _MatchingSearch:
                 if effort_left - self.effort.left < tuning.SECONDS_PER_PORTION
                 else max(1, portion // 2)
             )
-        return status[self.row], box, True
+        return status[self.row], box, bool((status != UNDECIDED).all())
 
     def _merge_results(self, status: Ints, box: Ints, finished: bool) -> None:
         better = (status == POSSIBLE) | ((status == SKIPPED) & (self.status != POSSIBLE))
-        self.status = np.where(better | (self.status == -1), status, self.status)
+        self.status = np.where(better | (self.status == UNDECIDED), status, self.status)
         self.box = np.stack([np.minimum(self.box[0], box[0]), np.maximum(self.box[1], box[1])])
         self.finished = self.finished and finished
 

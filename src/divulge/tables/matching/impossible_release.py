@@ -11,6 +11,7 @@ from divulge.tables import tuning
 from divulge.tables.candidate_tables.enumeration import Candidates
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
+    RerunKnowledge,
     SuppressorParameters,
     choose_knowledge,
 )
@@ -101,8 +102,9 @@ def _find_possible_rules(
         box = np.stack(
             [np.full(len(candidate_set.cells), 2**60), np.full(len(candidate_set.cells), -1)]
         )
-        for begin in range(0, len(candidate_set.values), tuning.CANDIDATES_AT_ONCE):
-            values: Ints = candidate_set.values[begin : begin + tuning.CANDIDATES_AT_ONCE]
+        portion = 1 if isinstance(knowledge, RerunKnowledge) else tuning.CANDIDATES_AT_ONCE
+        for begin in range(0, len(candidate_set.values), portion):
+            values: Ints = candidate_set.values[begin : begin + portion]
             if (knowledge.judge_candidates(values, box, True) == POSSIBLE).any():
                 yield description
                 break
