@@ -515,7 +515,6 @@ NOT_TUNED = {
         "UNITS": "shares have six decimals",
         "HALF": "of those units",
     },
-    "rules/explanation/outline.py": {"BOX_WIDTH": "a measure of a drawing"},
     "datasets/payments.py": {
         "LARGEST_BASKET": "a property of the data that are drawn",
         "_RECORDS_AT_A_TIME": "the data that are drawn depend on it",

@@ -10,7 +10,6 @@ import pytest
 
 import divulge as dv
 from divulge import Dataset, Hierarchy, Limit, protection
-from divulge.protection.result.recoding_summary import RecodedAttribute, RecodingSummary
 from divulge.report.page import protection_page
 
 AGES = Hierarchy.intervals([0, 10, 20, 30, 40, 50, 60, 70], [0, 20, 40, 60], [0, 40])
@@ -122,12 +121,3 @@ def test_a_proof_is_in_the_section(tmp_path: object) -> None:
     p = dv.protection.recode(make_people(300), [Limit("k_anonymity", at_least=4)])
     assert p.recoding is not None
     assert any("combinations of levels loses less" in str(s) for s in p.recoding.sentences())
-
-
-def test_a_summary_says_that_nothing_recoded_is_left_to_see() -> None:
-    region = RecodedAttribute(
-        name="region", level=1, height=1, coarser=0, loss=1.0, reason="at level 0, too many"
-    )
-    summary = RecodingSummary(attributes=(region,), notes=(), loss=1.0)
-    [told] = summary.to_dict()["sentences"]
-    assert told.startswith("Of 1 attributes in question, none shows a coarser value")

@@ -199,7 +199,7 @@ def test_what_was_recoded_and_is_no_longer_shown_is_said() -> None:
     hidden = RecodedAttribute(name="town", level=0, height=1, coarser=0, loss=0.5, reason="")
     summary = RecodingSummary(attributes=(hidden,), notes=(), loss=0.5)
     [sentence] = summary.sentences()
-    assert str(sentence).startswith("Of 1 attributes, none shows a coarser value")
+    assert str(sentence).startswith("No attribute shows a coarser value")
 
 
 @given(rows=people)
