@@ -35,7 +35,7 @@ from divulge.protection.recoding.local_outcome import LocalOutcome, build_outcom
 from divulge.protection.recoding.local_release import build_local_release
 from divulge.protection.recoding.nested import find_nested_levels
 from divulge.protection.result.protected import Protected
-from divulge.protection.suppression.request import OutOfReachError
+from divulge.protection.suppression.request import OutOfReachError, refuse_changed_kept
 
 _MOVES_NOTE = "recoding.moves"
 """The key of what is told where no classes were searched."""
@@ -149,7 +149,10 @@ def protect_best(protect: PlanRunner, dataset: Dataset, plan: CycleRequest) -> P
 
 
 def _try_plan(protect: PlanRunner, dataset: Dataset, plan: CycleRequest) -> Protected | None:
+    """The protection by a plan; None where it is out of reach, or changes what rules keep."""
     try:
-        return protect(dataset, plan)
+        protected = protect(dataset, plan)
+        refuse_changed_kept(protected, plan.directives)
     except OutOfReachError:
         return None
+    return protected

@@ -195,6 +195,24 @@ def test_where_rules_name_cells_no_classes_are_searched_and_that_is_told(
     assert any("no nested classes or clusters were searched" in str(n) for n in bound.notes)
 
 
+@pytest.mark.parametrize("seed", [0, 3])
+def test_all_alike_are_not_taken_where_that_changes_what_is_kept(seed: int) -> None:
+    random = Random(seed)  # noqa: S311
+    rows = [
+        (random.choice([*TOWNS]), random.randint(20, 59), random.choice("fm")) for _ in range(30)
+    ]
+    p = protection.protect(
+        make_people(rows),
+        [Limit("k_anonymity", at_least=3)],
+        local=True,
+        out_of_reach="remove",
+        directives=Directives(keep=[(0, "age"), (1, "town")]),
+    )
+    shown = dict(zip(p.kept.tolist(), read_cells(p.dataset), strict=True))
+    assert (shown[0][1], shown[1][0]) == (str(rows[0][1]), rows[1][0])
+    assert p.outcomes[0].held
+
+
 def test_what_was_recoded_and_is_no_longer_shown_is_said() -> None:
     hidden = RecodedAttribute(name="town", level=0, height=1, coarser=0, loss=0.5, reason="")
     summary = RecodingSummary(attributes=(hidden,), notes=(), loss=0.5)
