@@ -33,7 +33,7 @@ from divulge.protection.recoding.limit_tests import (
 )
 from divulge.protection.result.cell_utility import compute_attribute_loss
 from divulge.protection.result.protected import Protected
-from divulge.protection.suppression.request import OutOfReachError
+from divulge.protection.suppression.request import OutOfReachError, refuse_changed_kept
 from divulge.work import InvalidInput
 
 LevelKey: TypeAlias = tuple[tuple[str, int], ...]
@@ -196,6 +196,8 @@ class _JointSearch:
             plan = replace(plan, methods=tuple(m for m in plan.methods if m != "recode"))
         try:
             protected = self.run_cycle(self.dataset, self.goals, plan, levels, self.known)
+            # What cannot be released is not the best, however little it loses.
+            refuse_changed_kept(protected, plan.directives)
         except OutOfReachError:
             self.losses[key] = np.inf
             return
