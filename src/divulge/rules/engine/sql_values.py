@@ -99,7 +99,7 @@ test_null.__test__ = False  # type: ignore[attr-defined]  # pytest: it is no tes
 
 def need_finite(value: exp.Expr) -> exp.Expr:
     """An approximate number, and an error if it has become infinite or undefined."""
-    return fill("CASE WHEN isfinite(V) THEN V ELSE error('endless') END", V=value)
+    return fill("CASE WHEN NOT isfinite(V) THEN error('endless') ELSE V END", V=value)
 
 
 def take_field(tree: exp.Expr, number: int) -> exp.Expr:
