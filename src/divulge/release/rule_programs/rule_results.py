@@ -11,6 +11,7 @@ import numpy as np
 from divulge.assessment import Sentence
 from divulge.assessment.sentence import format_number
 from divulge.data import ROLES, Dataset, Hierarchy
+from divulge.data.value_texts import format_value
 from divulge.protection import Directives
 from divulge.protection.changes.changes import select_records
 from divulge.release.rule_programs.evaluation import RuleData
@@ -161,20 +162,20 @@ class _Gatherer:
 
         A risk that names nobody at all would make every limit on it pass.
         """
-        from divulge.rules.dictionary_facts import read_record_keys
-
         for predicate in OF_RECORDS:
             for name, facts in rows.get(predicate, {}).items():
                 dataset = self.data.datasets[name]
-                if len(dataset.dictionary.having("identifier")) != 1:
+                identifiers = dataset.dictionary.having("identifier")
+                if len(identifiers) != 1:
                     continue
-                records = set(map(str, read_record_keys(dataset).values.to_pylist()))
+                values = dataset.columns[identifiers[0]].values.to_pylist()
+                records = {text for value in values for text in (str(value), format_value(value))}
                 unknown = sum(str(row.values[0]) not in records for row in facts)
-                values = {"predicate": predicate, "dataset": name, "count": unknown}
+                found = {"predicate": predicate, "dataset": name, "count": unknown}
                 if predicate == RISK and unknown == len(facts):
-                    self.conflicts.append(Sentence("divulge.release", "rules.risk_of_none", values))
+                    self.conflicts.append(Sentence("divulge.release", "rules.risk_of_none", found))
                 elif unknown:
-                    self.remarks.append(Sentence("divulge.release", "rules.no_record", values))
+                    self.remarks.append(Sentence("divulge.release", "rules.no_record", found))
 
     def _list_equality_conflicts(self) -> Iterator[Sentence]:
         by_rule: dict[int, int] = {}
