@@ -294,6 +294,43 @@ def test_a_risk_that_is_gone_only_for_the_rules_is_not_gone(tmp_path: Path) -> N
         Release.load(write_release(tmp_path, coarser, limits, recode)).protect()
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        'firm(id, sector) from dataset "companies". risk(I, 1) :- firm(I, "Commerce").',
+        'risk(I, 1) :- original(_, I, "sector", V), is_a(V, "Services").',
+    ],
+)
+@pytest.mark.parametrize("method", ["suppress", "recode"])
+def test_what_rules_read_by_name_or_of_hierarchies_is_not_blinded(
+    tmp_path: Path, rules: str, method: str
+) -> None:
+    pairs = '[["Textiles", "Industry"], ["Commerce", "Services"]]'
+    hierarchy = f"[dataset.hierarchies]\nsector = {{ pairs = {pairs} }}\n\n"
+    path = write_release(
+        tmp_path,
+        rules,
+        limit("rule_risk", "at_most = 0.5"),
+        (
+            '[protection]\nmethods = ["suppress"]',
+            f'{hierarchy}[protection]\nmethods = ["{method}"]',
+        ),
+    )
+    assert not Release.load(path).check().passed
+    with pytest.raises(OutOfReachError):
+        Release.load(path).protect()
+
+
+def test_a_risk_that_names_no_record_is_not_judged(tmp_path: Path) -> None:
+    limits = limit("rule_risk", "at_most = 0.5")
+    verdict = Release.load(write_release(tmp_path, 'risk("A1", 1).', limits)).check()
+    assert verdict.status == "not judged"
+    assert "no fact of risk names a record" in str(verdict)
+    verdict = Release.load(write_release(tmp_path, 'risk("A1", 1). risk("a2", 1).', limits)).check()
+    assert verdict.status == "fail"
+    assert "1 fact of risk names no record" in str(verdict)
+
+
 def test_a_risk_of_original_values_by_a_measure_is_lowered(tmp_path: Path) -> None:
     rules = 'risk(I, R) :- original(_, I, "sector", "Commerce"), #risk(I, R).'
     path = write_release(tmp_path, rules, limit("rule_risk", "at_most = 0.5"))

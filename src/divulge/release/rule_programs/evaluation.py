@@ -13,7 +13,12 @@ from divulge.assessment import Limit
 from divulge.data import Dataset
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.per_record import build_goals
-from divulge.release.rule_programs.rule_program import ORIGINAL_VALUES, VALUES, RuleProgram
+from divulge.release.rule_programs.rule_program import (
+    OF_HIERARCHIES,
+    ORIGINAL_VALUES,
+    VALUES,
+    RuleProgram,
+)
 from divulge.rules.language.program import Program
 from divulge.work import InvalidInput, Problem
 
@@ -64,10 +69,12 @@ def evaluate_rules(rules: RuleProgram, data: RuleData) -> Facts:
     from divulge.rules.dictionary_facts import list_dictionary_facts
 
     program = rules.program
+    # What rules read by name is what an expert knows: protection must not blind them to it.
+    sources = {**data.datasets, **data.originals}
     given: dict[str, Any] = {
-        source.origin: data.datasets[source.origin]
+        source.origin: sources[source.origin]
         for source in program.sources
-        if source.is_dataset and source.origin in data.datasets
+        if source.is_dataset and source.origin in sources
     }
     if rules.reads(ORIGINAL_VALUES):
         given[ORIGINAL_VALUES] = _concatenate(
@@ -76,10 +83,24 @@ def evaluate_rules(rules: RuleProgram, data: RuleData) -> Facts:
                 for name in data.published
             ]
         )
-    described = [list_dictionary_facts(data.datasets[name], program) for name in data.published]
+    described = [_list_published_facts(program, data, name) for name in data.published]
     for predicate in dict.fromkeys(name for facts in described for name in facts):
         given[predicate] = _concatenate([facts[predicate] for facts in described])
     return evaluate(program, given, plugins={"risk": _build_risk_plugin(rules, data)})
+
+
+def _list_published_facts(program: Program, data: RuleData, name: str) -> dict[str, pa.Table]:
+    """What a published dataset says of itself: its cells as they are, its hierarchies as they were.
+
+    Hierarchies tell of the values that occur, and those that were made coarser no longer do.
+    """
+    from divulge.rules.dictionary_facts import list_dictionary_facts
+
+    facts = list_dictionary_facts(data.datasets[name], program)
+    if data.originals[name] is data.datasets[name] or not set(facts) & set(OF_HIERARCHIES):
+        return facts
+    before = list_dictionary_facts(data.originals[name], program)
+    return facts | {each: before[each] for each in OF_HIERARCHIES if each in before}
 
 
 def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:

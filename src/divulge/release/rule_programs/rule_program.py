@@ -51,6 +51,9 @@ VALUES = "val"
 ORIGINAL_VALUES = "original"
 """The cells before protection: what somebody knows of their victim."""
 
+OF_HIERARCHIES = ("type_of", "sub_type_of", "inst_of", "is_a")
+"""What hierarchies say of the values that occur."""
+
 OF_RECORDS = ("risk", "knows", "knows_only", "keep", "hide", "remove", "threshold")
 """Those that speak of single records, by their identifier."""
 

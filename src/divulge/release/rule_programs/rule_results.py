@@ -11,10 +11,11 @@ import numpy as np
 from divulge.assessment import Sentence
 from divulge.assessment.sentence import format_number
 from divulge.data import ROLES, Dataset, Hierarchy
+from divulge.data.value_texts import format_value
 from divulge.protection import Directives
 from divulge.protection.changes.changes import select_records
 from divulge.release.rule_programs.evaluation import RuleData
-from divulge.release.rule_programs.rule_program import ARGUMENTS, OF_RECORDS, RuleProgram
+from divulge.release.rule_programs.rule_program import ARGUMENTS, OF_RECORDS, RISK, RuleProgram
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class _Gatherer:
     def gather(self) -> RuleResults:
         rows = {name: self._read_rows(name) for name in ARGUMENTS if name in self.rules.heads}
         self._require_identifiers(rows)
+        self._note_unknown_records(rows)
         self.conflicts += self._list_equality_conflicts()
         roles = self._settle_roles(rows.get("category", {}))
         hierarchies = self._build_hierarchies(rows.get("is_a", {}))
@@ -154,6 +156,26 @@ class _Gatherer:
                         "identifier: give exactly one attribute that role."
                     )
                     self.problems.add(predicate, message)
+
+    def _note_unknown_records(self, rows: Mapping[str, Mapping[str, Sequence[RuleRow]]]) -> None:
+        """Facts that name no record: of another identifier (7 and "007"), or of nobody here.
+
+        A risk that names nobody at all would make every limit on it pass.
+        """
+        for predicate in OF_RECORDS:
+            for name, facts in rows.get(predicate, {}).items():
+                dataset = self.data.datasets[name]
+                identifiers = dataset.dictionary.having("identifier")
+                if len(identifiers) != 1:
+                    continue
+                values = dataset.columns[identifiers[0]].values.to_pylist()
+                records = {text for value in values for text in (str(value), format_value(value))}
+                unknown = sum(str(row.values[0]) not in records for row in facts)
+                found = {"predicate": predicate, "dataset": name, "count": unknown}
+                if predicate == RISK and unknown == len(facts):
+                    self.conflicts.append(Sentence("divulge.release", "rules.risk_of_none", found))
+                elif unknown:
+                    self.remarks.append(Sentence("divulge.release", "rules.no_record", found))
 
     def _list_equality_conflicts(self) -> Iterator[Sentence]:
         by_rule: dict[int, int] = {}
