@@ -402,19 +402,52 @@ def test_rules_keep_hide_and_remove(tmp_path: Path) -> None:
 
 def test_rules_are_obeyed_where_nothing_is_limited(tmp_path: Path) -> None:
     path = write_release(tmp_path, 'hide("a4", "sector"). remove("a5").')
-    data = Release.load(path).protect().datasets["companies"].to_arrow()
+    protected = Release.load(path).protect()
+    data = protected.datasets["companies"].to_arrow()
+    assert "1 record was removed: rules require it." in protected.explain()
+    assert "no suppression can protect it" not in " ".join(protected.explain())
     assert data.num_rows == 5
     assert data["sector"].null_count == 1
 
 
-@pytest.mark.parametrize(("threshold", "held"), [("2", True), ("3", False), ("0.4", False)])
+ALIKE = ('quasi_identifier = ["area", "sector"]', 'quasi_identifier = ["sector"]')
+
+
+def test_what_rules_forbid_does_not_pass_a_check(tmp_path: Path) -> None:
+    limits = limit("k_anonymity", "at_least = 2")
+    path = write_release(tmp_path, "x(1).", limits, ALIKE)
+    assert Release.load(path).check().status == "pass"
+    rules = (
+        'hide("a4", "sector"). remove("a5"). is_a("sector", V, "any") :- val(_, _, "sector", V).'
+    )
+    for text, said in (
+        (rules, "1 cell"),
+        (rules, "1 record"),
+        (rules + 'recode("sector", 1).', "finer"),
+    ):
+        verdict = Release.load(write_release(tmp_path, text, limits, ALIKE)).check()
+        assert verdict.status == "fail"
+        assert any(said in str(each.sentence) for each in verdict.reservations)
+    assert Release.load(write_release(tmp_path, rules, limits, ALIKE)).protect().status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "held"), [("2", True), ("3", True), ("4", False), ("0.3", False)]
+)
 def test_a_record_may_have_a_limit_of_its_own(tmp_path: Path, threshold: str, held: bool) -> None:
-    """a1 and a2 are alike; a3 and a6 are unique."""
-    rules = f'threshold("a1", {threshold}). threshold("a3", 1). threshold("a6", 1).'
+    """Three companies are in each of the two sectors."""
+    rules = f'threshold("a1", {threshold}).'
+    limits = limit("k_anonymity", "at_least = 2")
+    [outcome] = Release.load(write_release(tmp_path, rules, limits, ALIKE)).check().outcomes
+    assert outcome.held is held
+    assert "1 record has a threshold of its own" in " ".join(map(str, outcome.sentences))
+
+
+def test_a_looser_threshold_lets_nobody_off(tmp_path: Path) -> None:
+    rules = 'threshold("a3", 1). threshold("a6", 1).'
     limits = limit("k_anonymity", "at_least = 2")
     [outcome] = Release.load(write_release(tmp_path, rules, limits)).check().outcomes
-    assert outcome.held is held
-    assert "3 " in " ".join(map(str, outcome.sentences))
+    assert not outcome.held
 
 
 def test_a_threshold_of_one_record_is_reached_by_protection(tmp_path: Path) -> None:

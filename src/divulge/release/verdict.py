@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import RenderableType
 
+    from divulge.release.rule_programs.rule_results import RuleResults
+
 Status: TypeAlias = Literal["pass", "fail", "not judged"]
 
 FORMAT = 1
@@ -73,11 +75,21 @@ class Verdict:
                 Reservation("not judged", conflict)
                 for conflict in self.release.rule_results.conflicts
             ]
+            reservations += self._list_unmet_rules(self.release.rule_results)
         for adversary, reason in self.unjudged.items():
             values = {"adversary": adversary, "reason": reason}
             sentence = Sentence("divulge.release", "attack_unjudged", values)
             reservations.append(Reservation("not judged", sentence))
         return reservations
+
+    def _list_unmet_rules(self, results: RuleResults) -> Iterator[Reservation]:
+        """Where the data show what the rules of the release say must not be shown."""
+        from divulge.release.rule_programs.unmet_directives import list_unmet
+
+        for name, directives in results.directives.items():
+            least = results.least_values.get(name, {})
+            for sentence in list_unmet(self.datasets[name], directives, least):
+                yield Reservation("fail", sentence)
 
     @property
     def passed(self) -> bool:

@@ -159,7 +159,9 @@ class Goal:
             return rare
         own = self.thresholds if kept is None else self.thresholds[kept]
         risk = 1 / np.maximum(np.asarray(counts, np.float64), 1.0)
-        return np.where(np.isfinite(own), is_beyond_bound(risk, own, "highest"), rare)
+        # A looser threshold does not let a record off: the limit is on everybody.
+        stricter: Bools = rare | (np.isfinite(own) & is_beyond_bound(risk, own, "highest"))
+        return stricter
 
     def _judge_singly(self, standing: Standing, dataset: Dataset, kept: Ints | None) -> Standing:
         """How records stand of which some have a threshold of their own."""
@@ -169,12 +171,13 @@ class Goal:
             message = "are of other records than those that are judged."
             raise InvalidInput(f'dataset "{dataset.name}"', [Problem("thresholds", message)])
         is_own = np.isfinite(own)
-        at_risk = np.where(is_own, is_beyond_bound(standing.risk, own, "highest"), standing.at_risk)
+        beyond = is_own & is_beyond_bound(standing.risk, own, "highest")
+        at_risk = standing.at_risk | beyond
         values = {"count": int(is_own.sum()), "rules": ", ".join(self.threshold_rules)}
         sentence = Sentence("divulge.protection", "thresholds", values)
         outcome = replace(
             standing.outcome,
-            held=not np.any(at_risk),
+            held=standing.outcome.held and not np.any(beyond),
             vacuous=False,
             sentences=(*standing.outcome.sentences, sentence),
         )

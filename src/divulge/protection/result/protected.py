@@ -290,6 +290,15 @@ class Protected:
             undone=self.undone + undone_count,
         )
 
+    def _count_directed_removals(self) -> int:
+        """Records that were removed because a rule says so, and not for want of a method."""
+        removals = [
+            change.records
+            for change in self.decisions.changes
+            if change.kind == "removed" and change.origin == "directive"
+        ]
+        return int(np.unique(np.concatenate(removals)).size) if removals else 0
+
     def sentences(self) -> tuple[Sentence, ...]:
         """What was done, and what an attack finds now."""
         changed = [c.records for c in self.decisions.changes if c.kind == "suppressed"]
@@ -321,7 +330,11 @@ class Protected:
             sentences += self._describe_resistance()
         if self.bound and self.suppressed_cells:
             sentences.append(_build_sentence("bound", values))
-        if self.removed and self.proof is None:
+        directed = self._count_directed_removals()
+        if directed:
+            sentences.append(_build_sentence("removed_by_rules", {"removed": directed}))
+        if self.removed > directed and self.proof is None:
+            values["removed"] = self.removed - directed
             sentences.append(_build_sentence("removed", values))
         sentences += self._describe_method()
         if len(self.decisions) and not self.flatters:

@@ -135,13 +135,18 @@ class RuleProgram:
         return names
 
     def name_rule(self, number: int | None) -> str | None:
-        """What a statement calls itself in words, or itself; None for facts of data."""
+        """What a rule calls itself in words, or itself; None for facts of data.
+
+        A fact without a name is called by its place: it may hold an identifier.
+        """
         if number is None:
             return None
         statement = self.program.statements[number]
         name = None if isinstance(statement, FactSource) else statement.name
         if name is not None:
             return name.replace("{", "").replace("}", "")
+        if isinstance(statement, FactSource) or not statement.body:
+            return f"{self.program.origin}, line {statement.place.line}"
         return self.program.quote_statement(statement)
 
 

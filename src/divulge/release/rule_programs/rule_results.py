@@ -16,6 +16,7 @@ from divulge.protection import Directives
 from divulge.protection.changes.changes import select_records
 from divulge.release.rule_programs.evaluation import RuleData
 from divulge.release.rule_programs.rule_program import ARGUMENTS, OF_RECORDS, RISK, RuleProgram
+from divulge.release.rule_programs.unmet_directives import list_least_values
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
@@ -60,12 +61,17 @@ class RuleResults:
     """What a person must decide before the release can be judged."""
     remarks: Sequence[Sentence] = ()
     """What rules say that was not followed, and why."""
+    choices: Sequence[Sentence] = ()
+    """What rules decide that every reader of a result should know."""
+    least_values: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """By dataset and attribute that must be coarser, the values that it may show."""
 
     def list_sentences(self) -> Iterator[Sentence]:
         """What follows from the rules, and what of it was not followed."""
         if self.counts:
             found = [f"{format_number(count)} {name}" for name, count in self.counts.items()]
             yield Sentence("divulge.release", "rules.derived", {"facts": found})
+        yield from self.choices
         yield from self.remarks
 
     def rows(self) -> list[tuple[str, int, str]]:
@@ -81,6 +87,7 @@ class RuleResults:
             "facts": dict(self.counts),
             "roles": {name: dict(roles) for name, roles in self.roles.items()},
             "hierarchies": {name: list(found) for name, found in self.hierarchies.items()},
+            "choices": [str(choice) for choice in self.choices],
             "conflicts": [str(conflict) for conflict in self.conflicts],
             "remarks": [str(remark) for remark in self.remarks],
         }
@@ -104,6 +111,7 @@ class _Gatherer:
         self.problems = Problems("rules")
         self.conflicts: list[Sentence] = []
         self.remarks: list[Sentence] = []
+        self.choices: list[Sentence] = []
 
     def gather(self) -> RuleResults:
         rows = {name: self._read_rows(name) for name in ARGUMENTS if name in self.rules.heads}
@@ -113,6 +121,7 @@ class _Gatherer:
         roles = self._settle_roles(rows.get("category", {}))
         hierarchies = self._build_hierarchies(rows.get("is_a", {}))
         directives = self._build_directives(rows)
+        self._tell_lowered_knowledge(rows.get("knows_only", {}))
         self.problems.raise_any()
         return RuleResults(
             counts={name: self.facts.count(name) for name in self.rules.heads},
@@ -123,6 +132,11 @@ class _Gatherer:
             directives=directives,
             conflicts=tuple(self.conflicts),
             remarks=tuple(self.remarks),
+            choices=tuple(self.choices),
+            least_values={
+                name: list_least_values(self.data.datasets[name], found)
+                for name, found in directives.items()
+            },
         )
 
     def _read_rows(self, predicate: str) -> dict[str, list[RuleRow]]:
@@ -222,8 +236,18 @@ class _Gatherer:
                         Sentence("divulge.release", "rules.role_conflict", values)
                     )
                 elif declared is None:
-                    roles.setdefault(name, {})[attribute] = next(iter(found))
+                    [(role, rule)] = found.items()
+                    roles.setdefault(name, {})[attribute] = role
+                    values = {"dataset": name, "attribute": attribute, "role": role}
+                    values["rule"] = rule or "category"
+                    self.choices.append(Sentence("divulge.release", "rules.role_given", values))
         return roles
+
+    def _tell_lowered_knowledge(self, rows: Mapping[str, Sequence[RuleRow]]) -> None:
+        """Rules that let adversaries know less lower every figure of theirs: that is said."""
+        for name, facts in rows.items():
+            values = {"dataset": name, "count": len({row.values[0] for row in facts})}
+            self.choices.append(Sentence("divulge.release", "rules.knows_only", values))
 
     def _build_hierarchies(
         self, rows: Mapping[str, Sequence[RuleRow]]
