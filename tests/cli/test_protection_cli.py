@@ -128,7 +128,7 @@ def test_suppress_writes_nothing_that_a_published_column_undoes(tmp_path: Path) 
     said = " ".join(refused.output.split())
     assert refused.exit_code == 1
     assert "can be read from other records with the same income" in said
-    assert "do not satisfy 3-anonymity (bayes), and nothing was written" in said
+    assert "do not satisfy 3-anonymity (bayes); nothing was written" in said
     assert not out.exists()
     assert "all satisfy 3-anonymity" in " ".join(run(*given, "--unlisted", "drop").split())
     assert dv.read(out).names == ["region", "age"]

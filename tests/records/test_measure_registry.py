@@ -71,7 +71,7 @@ def test_limits_schemas_and_the_command_line_have_the_measures_of_the_registry()
 
     assert list(measures()) == list(MEASURES)
     limit = release_schema()["$defs"]["LimitTable"]["properties"]["measure"]["enum"]
-    assert limit == [*ASSESSMENT_MEASURES, *sorted(TOLD)]
+    assert limit == [*ASSESSMENT_MEASURES, *sorted(TOLD), "rule_risk"]
     assert adversary_schema()["measure"]["enum"] == list(EVERY_NAME)
     told = CliRunner().invoke(app, ["risk", "--help"], env={"NO_COLOR": "1"}).output
     squeezed = re.sub(r"[\s│]", "", told)

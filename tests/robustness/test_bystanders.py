@@ -27,7 +27,8 @@ READ = {
 """Options that name what is read."""
 ELSEWHERE = {
     ("tables suppress", "sealed"), ("protect", "mapping"), ("demo", "out"),
-    ("draw_map", "out"), ("draw_map", "report"),
+    ("draw_map", "out"), ("draw_map", "report"), ("rules format_rules", "out"),
+    ("rules run", "out"), ("rules why", "chart"),
 }  # fmt: skip
 """Options that name what is written and have tests of their own, below or with their verb."""
 
@@ -36,7 +37,7 @@ ELSEWHERE = {
 def _without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Chart, "svg", plain_svg)
     monkeypatch.setattr("divulge.report.results.page", str)
-    monkeypatch.setattr("divulge.report.page.protection_page", str)
+    monkeypatch.setattr("divulge.report.page.protection_page", lambda found, _: str(found))
 
 
 @pytest.fixture

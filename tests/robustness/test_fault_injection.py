@@ -53,7 +53,7 @@ def _without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("divulge.cli.events._draw_all", _draw_two)
     monkeypatch.setattr(Chart, "svg", plain_svg)
     monkeypatch.setattr("divulge.report.results.page", str)
-    monkeypatch.setattr("divulge.report.page.protection_page", str)
+    monkeypatch.setattr("divulge.report.page.protection_page", lambda found, _: str(found))
 
 
 def _draw_two(found: Any, folder: Path) -> None:

@@ -90,7 +90,7 @@ def recode(
         records = _add_sensitive(records, sensitive)
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
         if apply is not None:
-            protected = Recipe.load(apply).apply(records)
+            protected = Recipe.load(apply).apply(records, unlisted=unlisted)
         else:
             protected = recode_dataset(
                 records,

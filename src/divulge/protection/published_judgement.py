@@ -118,13 +118,13 @@ def judge_published(
     )
 
 
-def withstand_published(protected: Protected) -> Protected:
+def withstand_published(protected: Protected, unlisted: Unlisted | None = None) -> Protected:
     """A recipe's result without records that can be found once coarse cells are refilled.
 
     Raises:
         InvalidInput: if more records would have to go than may, or a limit fails then.
     """
-    view = _view_published(protected, (), None, keep_order=False)
+    view = _view_published(protected, (), unlisted, keep_order=False)
     limits = [limit for limit in protected.limits if has_protection_method(limit)]
     models = [limit for limit in protected.limits if not has_protection_method(limit)]
     goals = build_goals(protected.original, limits) if limits else []

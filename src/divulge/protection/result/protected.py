@@ -211,8 +211,8 @@ class Protected:
         >>> area = [("Roma", "Center"), ("Milano", "North"), ("Torino", "North")]
         >>> limit = dv.Limit("k_anonymity", at_least=2)
         >>> p = dv.protection.recode(companies, [limit], 0.2, is_a={"Area": area})
-        >>> p.recoding.rows()[1][:4]
-        ('Area', '1 of 1', '7', '0.3571')
+        >>> p.recoding.rows()[0][:4]
+        ('Area', '1 of 1', '6', '0.2857')
         """
         return build_summary(self)
 

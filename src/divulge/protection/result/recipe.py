@@ -31,6 +31,7 @@ from divulge.work import (
 )
 
 if TYPE_CHECKING:
+    from divulge.data.column_fate import Unlisted
     from divulge.protection.result.protected import Protected
 
 FORMAT = 1
@@ -59,7 +60,7 @@ class Recipe:
     """
 
     result_type: ClassVar[type[Protected]]
-    withstand: ClassVar[Callable[[Protected], Protected]]
+    withstand: ClassVar[Callable[[Protected, Unlisted | None], Protected]]
     """The refill attack on what would be published, and who must go for it."""
     dataset: str
     """The name of the data that it was made of."""
@@ -86,6 +87,7 @@ class Recipe:
         *,
         others: Mapping[str, Dataset] | None = None,
         suppression_limit: float | None = None,
+        unlisted: Unlisted | None = None,
     ) -> Protected:
         """Recode other data to the same levels, and remove the records that still fail a limit.
 
@@ -95,6 +97,8 @@ class Recipe:
             dataset: the data, with the same roles or none.
             others: datasets that limits compare with, by option: `{"population": everybody}`.
             suppression_limit: the share of records that may be removed; the recipe's if not given.
+            unlisted: what becomes of attributes without a role; as if they were published if not
+                given.
 
         Raises:
             InvalidInput: if the recipe does not fit the data, or more records would have to go.
@@ -102,8 +106,10 @@ class Recipe:
         share = self.suppression_limit if suppression_limit is None else suppression_limit
         applied = apply_recipe(self, dataset, others or {}, share)
         return replace(
-            type(self).withstand(applied),
-            again=lambda other: self.apply(other, others=others, suppression_limit=share),
+            type(self).withstand(applied, unlisted),
+            again=lambda other: self.apply(
+                other, others=others, suppression_limit=share, unlisted=unlisted
+            ),
         )
 
     def to_dict(self) -> dict[str, Any]:
