@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import divulge as dv
-from divulge.protection.recoding.box_bound import bound_by_boxes
-from divulge.protection.recoding.branch_and_bound import find_optimal_levels
 from divulge.protection.recoding.cell_costs import CellUtility
 from divulge.protection.recoding.class_tests import SizeTest
 from divulge.protection.recoding.evaluation import LevelEvaluator
 from divulge.protection.recoding.lattice import build_lattice
-from divulge.protection.recoding.level_descent import descend_levels
+from divulge.protection.recoding.lattice_search.box_bound import bound_by_boxes
+from divulge.protection.recoding.lattice_search.branch_and_bound import find_optimal_levels
+from divulge.protection.recoding.lattice_search.level_descent import descend_levels
 from divulge.work.effort import Effort
 
 ADULT = [

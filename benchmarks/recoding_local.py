@@ -22,12 +22,12 @@ import numpy as np
 from divulge import Dataset, read
 from divulge.protection import warm
 from divulge.protection.recoding.class_tests import SizeTest
-from divulge.protection.recoding.clusters import find_clusters
 from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
-from divulge.protection.recoding.local_outcome import LocalOutcome
-from divulge.protection.recoding.local_release import build_local_release
-from divulge.protection.recoding.neighbours import bound_local_loss
-from divulge.protection.recoding.nested import find_nested_levels
+from divulge.protection.recoding.local.clusters import find_clusters
+from divulge.protection.recoding.local.local_outcome import LocalOutcome
+from divulge.protection.recoding.local.local_release import build_local_release
+from divulge.protection.recoding.local.neighbours import bound_local_loss
+from divulge.protection.recoding.local.nested import find_nested_levels
 
 FOLDER = Path(__file__).parent.parent.parent / "shared" / "data"
 if "DIVULGE_PUBLIC_DATA" in os.environ:

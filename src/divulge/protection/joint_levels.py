@@ -23,9 +23,9 @@ from divulge.protection import tuning
 from divulge.protection.changes.recodings import coarsen_to_levels
 from divulge.protection.cycle_request import CycleRequest
 from divulge.protection.limits.per_record import Goal
-from divulge.protection.recoding.branch_and_bound import find_optimal_levels
 from divulge.protection.recoding.evaluation import LevelEvaluator, Levels
 from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
+from divulge.protection.recoding.lattice_search.branch_and_bound import find_optimal_levels
 from divulge.protection.recoding.limit_tests import (
     build_class_tests,
     list_told_attributes,

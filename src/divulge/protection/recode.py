@@ -33,25 +33,25 @@ from divulge.protection.recode_request import (
     build_evaluator,
     build_recoding_error,
 )
-from divulge.protection.recoding.branch_and_bound import find_optimal_levels
-from divulge.protection.recoding.clusters import find_clusters
 from divulge.protection.recoding.evaluation import LevelEvaluator
-from divulge.protection.recoding.level_search import search_levels
-from divulge.protection.recoding.limit_tests import (
-    RecordMeasurer,
-    judge_model,
-)
-from divulge.protection.recoding.local_outcome import choose_better
-from divulge.protection.recoding.local_release import build_local_release
-from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
-from divulge.protection.recoding.nested import find_nested_levels
-from divulge.protection.recoding.recoded_release import RecodedRelease, build_recoded_release
-from divulge.protection.recoding.scored_search import (
+from divulge.protection.recoding.lattice_search.branch_and_bound import find_optimal_levels
+from divulge.protection.recoding.lattice_search.level_search import search_levels
+from divulge.protection.recoding.lattice_search.scored_search import (
     RecodingUtility,
     find_utility_problems,
     is_scored,
     search_by_score,
 )
+from divulge.protection.recoding.limit_tests import (
+    RecordMeasurer,
+    judge_model,
+)
+from divulge.protection.recoding.local.clusters import find_clusters
+from divulge.protection.recoding.local.local_outcome import choose_better
+from divulge.protection.recoding.local.local_release import build_local_release
+from divulge.protection.recoding.local.nested import find_nested_levels
+from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
+from divulge.protection.recoding.recoded_release import RecodedRelease, build_recoded_release
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.search_proof import SearchProof
 from divulge.records.risk.frequencies import DEFAULT_NULLS

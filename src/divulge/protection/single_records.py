@@ -23,7 +23,6 @@ from divulge.protection.joint_levels import sum_loss
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.local_protection import remove_unprotectable, suppress_to_limits
 from divulge.protection.recoding.class_tests import ClassTest
-from divulge.protection.recoding.clusters import find_clusters
 from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
 from divulge.protection.recoding.limit_tests import (
     RecodingLimits,
@@ -31,9 +30,10 @@ from divulge.protection.recoding.limit_tests import (
     list_told_attributes,
     sort_limits,
 )
-from divulge.protection.recoding.local_outcome import LocalOutcome, build_outcome
-from divulge.protection.recoding.local_release import build_local_release
-from divulge.protection.recoding.nested import find_nested_levels
+from divulge.protection.recoding.local.clusters import find_clusters
+from divulge.protection.recoding.local.local_outcome import LocalOutcome, build_outcome
+from divulge.protection.recoding.local.local_release import build_local_release
+from divulge.protection.recoding.local.nested import find_nested_levels
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError, refuse_changed_kept
 

@@ -12,10 +12,10 @@ def warm() -> None:
     from divulge.data import Dataset, Hierarchy
     from divulge.protection.changes.changes import hide_cells
     from divulge.protection.recoding.class_tests import DistinctTest, SizeTest
-    from divulge.protection.recoding.clusters import find_clusters
     from divulge.protection.recoding.lattice import build_lattice
-    from divulge.protection.recoding.neighbours import bound_local_loss
-    from divulge.protection.recoding.nested import find_nested_levels
+    from divulge.protection.recoding.local.clusters import find_clusters
+    from divulge.protection.recoding.local.neighbours import bound_local_loss
+    from divulge.protection.recoding.local.nested import find_nested_levels
     from divulge.protection.refill.attack import refill
     from divulge.protection.suppression.suppress import suppress
 

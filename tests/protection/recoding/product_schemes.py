@@ -13,9 +13,9 @@ from tests.protection.recoding.plain_schemes import LADDERS, LEAST, Draws, Ladde
 from divulge import Dataset
 from divulge.protection.changes.recodings import add_hierarchies
 from divulge.protection.recoding.class_tests import SizeTest
-from divulge.protection.recoding.clusters import find_clusters
 from divulge.protection.recoding.lattice import build_lattice
-from divulge.protection.recoding.nested import find_nested_levels
+from divulge.protection.recoding.local.clusters import find_clusters
+from divulge.protection.recoding.local.nested import find_nested_levels
 
 LocalSearch = Literal["nested", "clusters"]
 SEARCHES = {"nested": find_nested_levels, "clusters": find_clusters}

@@ -16,20 +16,20 @@ from tests.protection.recoding.test_optimal_levels import build_dataset, draw_ca
 from divulge import Dataset, Hierarchy
 from divulge.protection import tuning
 from divulge.protection.changes.decision_log import DecisionLog
-from divulge.protection.recoding.branch_and_bound import find_optimal_levels
 from divulge.protection.recoding.class_tests import (
     ClassTest,
     DistinctTest,
     SizeTest,
     ValueSharesTest,
 )
-from divulge.protection.recoding.clusters import find_clusters
 from divulge.protection.recoding.evaluation import LevelEvaluator
 from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
-from divulge.protection.recoding.local_outcome import REMOVED, LocalOutcome, choose_better
-from divulge.protection.recoding.local_release import build_local_release
-from divulge.protection.recoding.neighbours import bound_local_loss
-from divulge.protection.recoding.nested import find_nested_levels
+from divulge.protection.recoding.lattice_search.branch_and_bound import find_optimal_levels
+from divulge.protection.recoding.local.clusters import find_clusters
+from divulge.protection.recoding.local.local_outcome import REMOVED, LocalOutcome, choose_better
+from divulge.protection.recoding.local.local_release import build_local_release
+from divulge.protection.recoding.local.neighbours import bound_local_loss
+from divulge.protection.recoding.local.nested import find_nested_levels
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Ints
 
@@ -444,7 +444,7 @@ def test_numbers_that_become_coarser_are_texts_and_others_stay_numbers() -> None
 
 def test_classes_that_show_the_same_are_one() -> None:
     """Two classes of a search may show the same: outside they are one, and are counted so."""
-    from divulge.protection.recoding.local_outcome import build_outcome
+    from divulge.protection.recoding.local.local_outcome import build_outcome
 
     _, _, dataset = make_large_case(60)
     lattice = build_lattice(dataset, ["q0", "q1", "q2"])

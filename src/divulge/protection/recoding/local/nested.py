@@ -17,7 +17,7 @@ from divulge import work
 from divulge.protection import tuning
 from divulge.protection.recoding.class_tests import ClassTest
 from divulge.protection.recoding.lattice import GeneralisationLattice
-from divulge.protection.recoding.local_outcome import (
+from divulge.protection.recoding.local.local_outcome import (
     REMOVED,
     LocalOutcome,
     build_outcome,
@@ -66,7 +66,7 @@ def _split_by_size(
     step: Step,
 ) -> Array:
     """Splits where a class needs no more than enough records."""
-    from divulge.protection.recoding.local_kernels import split_nested_classes
+    from divulge.protection.recoding.local.local_kernels import split_nested_classes
 
     ties, ranks = choice
     class_of_unit, _ = number_top_classes(lattice)

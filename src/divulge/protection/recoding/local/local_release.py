@@ -22,7 +22,7 @@ from divulge.protection.changes.decision_log import Change
 from divulge.protection.changes.recodings import drop_unfitting_labels
 from divulge.protection.recoding.class_tests import ClassTest
 from divulge.protection.recoding.lattice import GeneralisationLattice
-from divulge.protection.recoding.local_outcome import (
+from divulge.protection.recoding.local.local_outcome import (
     REMOVED,
     LocalOutcome,
     build_outcome,

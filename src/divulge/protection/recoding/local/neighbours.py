@@ -14,7 +14,7 @@ import numpy as np
 from divulge import work
 from divulge.protection import tuning
 from divulge.protection.recoding.lattice import GeneralisationLattice
-from divulge.protection.recoding.node_trees import NodeTrees, build_node_trees
+from divulge.protection.recoding.local.node_trees import NodeTrees, build_node_trees
 from divulge.work.arrays import Array, Floats, Ints
 from divulge.work.context import Step
 
@@ -47,7 +47,7 @@ def find_neighbours(
     size: int = tuning.NEIGHBOURS,
 ) -> Neighbours:
     """Up to `size` near units of each unit; which of equally near ones is drawn."""
-    from divulge.protection.recoding.neighbour_kernels import (
+    from divulge.protection.recoding.local.neighbour_kernels import (
         compare_neighbours_of_neighbours,
         compare_windows,
     )
@@ -112,7 +112,7 @@ def bound_local_loss(
     `least` - 1 nearest others. All pairs of units are compared: the bound is exact, or not given.
     Infinite if some unit cannot be in such a class, and none may be removed.
     """
-    from divulge.protection.recoding.neighbour_kernels import find_least_costs
+    from divulge.protection.recoding.local.neighbour_kernels import find_least_costs
 
     if lattice.units > tuning.MOST_BOUNDED_UNITS:
         return None

@@ -154,7 +154,7 @@ class _MoveMeasurer:
 
     def measure(self, levels: Levels) -> tuple[int, float]:
         """How many records are removed at some levels, and the loss."""
-        from divulge.protection.recoding.descent_kernels import measure_move
+        from divulge.protection.recoding.lattice_search.descent_kernels import measure_move
 
         lattice = self.lattice
         moved = [a for a, level in enumerate(levels) if level != self.levels[a]]
@@ -179,7 +179,7 @@ class _MoveMeasurer:
 
     def move_to(self, levels: Levels) -> None:
         """Make these the levels that others are compared with."""
-        from divulge.protection.recoding.descent_kernels import apply_move
+        from divulge.protection.recoding.lattice_search.descent_kernels import apply_move
 
         lattice = self.lattice
         for a, level in enumerate(levels):

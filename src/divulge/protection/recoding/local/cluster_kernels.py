@@ -14,8 +14,8 @@ from divulge.engines import kernel
 from divulge.work.arrays import Array
 
 if TYPE_CHECKING:
-    from divulge.protection.recoding.clusters import ClusterState
-    from divulge.protection.recoding.node_trees import NodeTrees
+    from divulge.protection.recoding.local.clusters import ClusterState
+    from divulge.protection.recoding.local.node_trees import NodeTrees
 
 LEAST_GAIN = 1e-6
 """Moves that save less are not worth making, in records at their tops."""

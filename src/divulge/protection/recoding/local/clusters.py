@@ -18,7 +18,7 @@ from divulge import work
 from divulge.protection import tuning
 from divulge.protection.recoding.class_tests import ClassTest, DistinctTest, SizeTest
 from divulge.protection.recoding.lattice import GeneralisationLattice
-from divulge.protection.recoding.local_outcome import (
+from divulge.protection.recoding.local.local_outcome import (
     REMOVED,
     LocalOutcome,
     build_outcome,
@@ -26,9 +26,9 @@ from divulge.protection.recoding.local_outcome import (
     find_hopeless_units,
     find_least_size,
 )
-from divulge.protection.recoding.neighbours import find_neighbours
-from divulge.protection.recoding.nested import find_nested_levels
-from divulge.protection.recoding.node_trees import build_node_trees
+from divulge.protection.recoding.local.neighbours import find_neighbours
+from divulge.protection.recoding.local.nested import find_nested_levels
+from divulge.protection.recoding.local.node_trees import build_node_trees
 from divulge.work.arrays import Array, Bools, Floats, Ints
 from divulge.work.context import Step
 from divulge.work.effort import Effort, charge
@@ -151,7 +151,10 @@ class _ClusterSearch:
 
     def begin(self, draws: np.random.Generator, seed: int) -> None:
         """Build classes of enough records; where more is asked, begin with nested ones."""
-        from divulge.protection.recoding.cluster_kernels import build_clusters, gather_clusters
+        from divulge.protection.recoding.local.cluster_kernels import (
+            build_clusters,
+            gather_clusters,
+        )
 
         if not self.only_sizes:
             nested = find_nested_levels(self.lattice, self.tests, seed=seed)
@@ -182,7 +185,10 @@ class _ClusterSearch:
                 return
 
     def _improve_units(self, units: Ints, number: int) -> float:
-        from divulge.protection.recoding.cluster_kernels import improve_clusters, revert_groups
+        from divulge.protection.recoding.local.cluster_kernels import (
+            improve_clusters,
+            revert_groups,
+        )
 
         change = 0.0
         while units.size:

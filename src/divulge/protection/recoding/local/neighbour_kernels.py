@@ -14,7 +14,7 @@ from divulge.engines import kernel
 from divulge.work.arrays import Array
 
 if TYPE_CHECKING:
-    from divulge.protection.recoding.node_trees import NodeTrees
+    from divulge.protection.recoding.local.node_trees import NodeTrees
 
 
 @kernel

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from divulge import work
-from divulge.protection.recoding.branch_and_bound import (
+from divulge.protection.recoding.evaluation import LevelEvaluator, LevelOutcome
+from divulge.protection.recoding.lattice_search.branch_and_bound import (
     EXCLUDED,
     TIE_TOLERANCE,
     BoundedSearch,
     list_children,
 )
-from divulge.protection.recoding.evaluation import LevelEvaluator, LevelOutcome
 from divulge.protection.recoding.limit_tests import RecordMeasurer
 from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
 from divulge.protection.result.search_proof import SearchProof

@@ -18,10 +18,10 @@ from divulge.data import Dataset
 from divulge.protection import tuning
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.recodings import coarsen_to_levels
-from divulge.protection.recoding.branch_and_bound import OPEN, BoundedSearch
 from divulge.protection.recoding.cell_costs import CELL_UTILITIES, CellUtility
 from divulge.protection.recoding.evaluation import ClassNumberer, LevelEvaluator, Levels
-from divulge.protection.recoding.level_descent import (
+from divulge.protection.recoding.lattice_search.branch_and_bound import OPEN, BoundedSearch
+from divulge.protection.recoding.lattice_search.level_descent import (
     descend_levels,
     list_exchanges,
     list_single_moves,

@@ -42,7 +42,7 @@ class LocalOutcome:
 
 def build_outcome(lattice: GeneralisationLattice, levels: Array, removed: Ints) -> LocalOutcome:
     """Count classes by what units show at their levels, and sum up what that costs."""
-    from divulge.protection.recoding.local_kernels import sum_local_loss
+    from divulge.protection.recoding.local.local_kernels import sum_local_loss
 
     alive = lattice.counts > removed
     _, dense = np.unique(_number_shown_tuples(lattice, levels)[alive], return_inverse=True)
@@ -69,7 +69,10 @@ def build_outcome(lattice: GeneralisationLattice, levels: Array, removed: Ints) 
 def _number_shown_tuples(lattice: GeneralisationLattice, levels: Array) -> Ints:
     """A number for each unit: the same for units that show the same nodes."""
     from divulge.protection.recoding.kernels import number_classes
-    from divulge.protection.recoding.local_kernels import combine_local_words, count_false_members
+    from divulge.protection.recoding.local.local_kernels import (
+        combine_local_words,
+        count_false_members,
+    )
 
     keys = np.empty(lattice.units, np.int64)
     places = 1 << max(1, (2 * lattice.units - 1).bit_length())

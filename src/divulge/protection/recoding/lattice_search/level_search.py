@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from divulge.protection import tuning
-from divulge.protection.recoding.box_bound import bound_by_boxes
-from divulge.protection.recoding.branch_and_bound import find_optimal_levels
 from divulge.protection.recoding.evaluation import LevelEvaluator
-from divulge.protection.recoding.level_descent import descend_levels
+from divulge.protection.recoding.lattice_search.box_bound import bound_by_boxes
+from divulge.protection.recoding.lattice_search.branch_and_bound import find_optimal_levels
+from divulge.protection.recoding.lattice_search.level_descent import descend_levels
+from divulge.protection.recoding.lattice_search.ordered_search import search_in_order
 from divulge.protection.recoding.limit_tests import RecordMeasurer
 from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
-from divulge.protection.recoding.ordered_search import search_in_order
 from divulge.protection.result.search_proof import SearchProof
 from divulge.work.effort import Effort
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from divulge import work
 from divulge.protection import tuning
-from divulge.protection.recoding.branch_and_bound import TIE_TOLERANCE
 from divulge.protection.recoding.evaluation import LevelEvaluator, LevelOutcome, Levels
+from divulge.protection.recoding.lattice_search.branch_and_bound import TIE_TOLERANCE
 from divulge.work.effort import Effort, charge
 
 
