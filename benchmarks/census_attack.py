@@ -83,7 +83,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--only", action="append", help="a line of the table, such as \"t = 0.1\"")
+    parser.add_argument("--only", action="append", help='a line of the table, such as "t = 0.1"')
     arguments = parser.parse_args()
     census = describe_census(arguments.rows)
     print(
