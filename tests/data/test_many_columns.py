@@ -207,6 +207,8 @@ def test_roles_and_reasons_are_those_of_comparing_everything_with_everything(
             continue
         if any("only one attribute" in reason for reason in proposal.reasons):
             continue  # a matter of several, which comes after these rules
+        if any("read as" in reason for reason in proposal.reasons):
+            continue  # read in full, where these rules know nothing
         assert (proposal.role, proposal.status) == (role, status)
         assert (proposal.reasons, proposal.topic) == (reasons, topic)
 
@@ -237,16 +239,16 @@ def test_work_grows_with_the_columns_and_not_with_their_square(
     assert work[1_200] < 20 * 1_200
 
 
-def test_names_of_the_same_words_are_one_case(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_differ_by_a_number_are_one_case(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    alike = NameIndex.find_similar
+    alike = NameIndex._find_similar_plainly
 
     def count(index: NameIndex, texts: Any) -> Any:
         found = alike(index, texts)
         asked.append(len(found))
         return found
 
-    monkeypatch.setattr(NameIndex, "find_similar", count)
+    monkeypatch.setattr(NameIndex, "_find_similar_plainly", count)
     found = categorise({f"answer_{number}": "" for number in range(500)})
     assert max(asked) == 1
     assert list(found.proposals) == [f"answer_{number}" for number in range(500)]

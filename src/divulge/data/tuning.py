@@ -127,3 +127,82 @@ no benchmark isolates it."""
 MAX_BRANCHES_SHOWN = 12
 """Branches of a node that a tree shows before it says how many more there are. Chosen by hand; no
 benchmark isolates it."""
+
+MIN_CODEBOOK_NAMES = 3
+"""Names of a codebook, beside everyday ones, that a dataset must have for the codebook to be
+recognised: names that meet by chance against extracts of few columns. Chosen by hand; no
+benchmark isolates it."""
+
+NUMBERING_SPREAD = 10
+"""Times the records that numbers may be spread over to count as numbers that were given out: gaps
+of those who left against amounts. Chosen by hand; `tests/data/accepted_roles.toml` shows it."""
+
+LEAST_LONG_NUMBER = 100_000
+"""From here on numbers of one length are numbers that were given out: shorter ones may be amounts.
+Chosen by hand; no benchmark isolates it."""
+
+MIN_CHECKED_NUMBERS = 5
+"""Different values from which on right check digits are no chance (one in ten by Luhn's sum).
+Chosen by hand; no benchmark isolates it."""
+
+MIN_FREE_TEXTS = 20
+"""Different values from which on an attribute may be free text: fewer are categories with long
+names. Chosen by hand; no benchmark isolates it."""
+
+FREE_TEXT_WORDS = 6
+"""Words of the middle value from which on it is free text. Chosen by hand; no benchmark isolates
+it."""
+
+MIN_COUNTRIES = 3
+"""Different values from which on an attribute may hold countries: two short codes may be anything.
+Chosen by hand; no benchmark isolates it."""
+
+COUNTRY_SHARE = 0.7
+"""Share of values that must be countries: room for "other", and for spellings of old files. Chosen
+by hand; `tests/data/accepted_roles.toml` shows it."""
+
+MAX_BLOCK_RECORDS = 250_000
+"""Records among which blocks are looked for, the first of a file: time against keys that repeat
+late. Chosen by hand; no benchmark isolates it."""
+
+MIN_BLOCK_REPEATS = 20
+"""Records that must share the value of the record before them for a key of blocks: fewer are
+chance. Chosen by hand; no benchmark isolates it."""
+
+MAX_HOUSEHOLD_SIZE = 40
+"""Records of one block up to which it may be a household. Chosen by hand; no benchmark isolates
+it."""
+
+MIN_WEIGHT_MEAN = 5.0
+"""Mean from which on positive numbers may be sampling weights: one person in five, or fewer, was
+asked. Chosen by hand; no benchmark isolates it."""
+
+MAX_WEIGHT_RATIO = 50
+"""Times their mean that sampling weights are at most: amounts have longer tails. Chosen by hand; no
+benchmark isolates it."""
+
+MIN_BATTERY = 4
+"""Attributes of one name but for a number, and of the same few values, that are a battery of
+questions. Chosen by hand; no benchmark isolates it."""
+
+MAX_BATTERY_VALUES = 12
+"""Values that answers of a battery have at most. Chosen by hand; no benchmark isolates it."""
+
+REPEATED_SHARE = 0.9
+"""Share of records up to which an id has different values where it is one of persons with several
+records: room for ids that are given twice by mistake. Chosen by hand; no benchmark isolates it."""
+
+MIN_STEM_LETTERS = 3
+"""Letters of a word that another is made of. Chosen by hand; no benchmark isolates it."""
+
+MIN_PREFIX_LETTERS = 5
+"""Letters from which on the beginning of a word stands for it: `exper`, `relig`. Chosen by hand; no
+benchmark isolates it."""
+
+MAX_JOINED_LETTERS = 24
+"""Letters of words run together that are taken apart: longer ones cost time and are rare. Chosen by
+hand; no benchmark isolates it."""
+
+MIN_KEY_SHARE = 0.002
+"""Values for each record that a key has at least: with fewer, hundreds of records share each.
+Chosen by hand; no benchmark isolates it."""

@@ -17,50 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from divulge.data import tuning
 from divulge.data.dataset import Dataset
-from divulge.data.dictionary import ROLES, SINGLE_ROLES, Dictionary, Role
+from divulge.data.dictionary import ROLES, Dictionary, Role
+from divulge.data.proposals.abbreviations import Abbreviations
+from divulge.data.proposals.codebooks import find_codebook_entries
 from divulge.data.proposals.known_attributes import Experience, KnownAttribute
 from divulge.data.proposals.name_similarity import NameIndex, Words, split_words
-from divulge.data.proposals.value_patterns import (
-    Combination,
-    RoleEvidence,
-    find_role_evidence,
-    find_singling_combinations,
-)
-
-Status: TypeAlias = Literal["settled", "doubt", "conflict", "unknown"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Proposal:
-    """The role proposed for one attribute, how sure it is, and why."""
-
-    attribute: str
-    role: Role | None
-    status: Status
-    reasons: tuple[str, ...] = ()
-    candidates: tuple[Role, ...] = ()
-    topic: str = ""
-    is_decided: bool = False
-    """Whether the user has decided it, for an attribute of this very name."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The proposal as plain values."""
-        return {
-            "attribute": self.attribute,
-            "role": self.role,
-            "status": self.status,
-            "reasons": list(self.reasons),
-            "candidates": list(self.candidates),
-        }
-
-    def __str__(self) -> str:
-        role = self.role or (" or ".join(self.candidates) if self.candidates else "?")
-        mark = "" if self.status == "settled" else f" ({self.status})"
-        return "\n".join([f"{self.attribute}: {role}{mark}", *(f"  {r}" for r in self.reasons)])
+from divulge.data.proposals.proposal import Proposal
+from divulge.data.proposals.value_judgement import flag_shared_single_roles, judge_by_values
+from divulge.data.proposals.value_patterns import Combination, find_singling_combinations
 
 
 @dataclass(frozen=True)
@@ -134,17 +102,18 @@ def categorise(
     """
     known_base = Experience.own() + Experience.shipped() if experience is None else experience
     descriptions = _list_descriptions(data)
-    proposals = _take_decisions(_borrow_roles(descriptions, known_base), known_base)
+    proposals = _read_codebook(_borrow_roles(descriptions, known_base))
+    proposals = _take_decisions(proposals, known_base)
     if feed_back:
         proposals = _feed_back_conclusions(descriptions, proposals)
-    proposals = _flag_shared_single_roles(proposals)
+    proposals = _guess_abbreviations(proposals, known_base)
     if not isinstance(data, Dataset):
-        return Categorisation(proposals)
-    weighed_proposals = {
-        name: _weigh_evidence(p, find_role_evidence(data, name)) for name, p in proposals.items()
-    }
-    combinations = find_singling_combinations(data, _list_publishable(weighed_proposals))
-    return Categorisation(_flag_suspects(weighed_proposals, combinations), combinations)
+        return Categorisation(flag_shared_single_roles(proposals))
+    judged_proposals = judge_by_values(data, proposals)
+    if any(p.role == "person" for p in judged_proposals.values()):
+        return Categorisation(judged_proposals)  # what singles out a record singles out no person
+    combinations = find_singling_combinations(data, _list_publishable(judged_proposals))
+    return Categorisation(_flag_suspects(judged_proposals, combinations), combinations)
 
 
 def _list_descriptions(data: Dataset | Dictionary | Mapping[str, str]) -> dict[str, str]:
@@ -260,6 +229,52 @@ def _take_decisions(
     return taken
 
 
+def _read_codebook(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
+    """What the codebook of a survey says, where the names are those of one."""
+    entries = find_codebook_entries(proposals)
+    return {
+        name: proposal
+        if name not in entries
+        else Proposal(
+            attribute=name,
+            role=entries[name].role,
+            status="settled",
+            reasons=(entries[name].reason,),
+            topic=entries[name].topic,
+            is_from_codebook=True,
+        )
+        for name, proposal in proposals.items()
+    }
+
+
+def _guess_abbreviations(
+    proposals: Mapping[str, Proposal], base: Iterable[KnownAttribute]
+) -> dict[str, Proposal]:
+    """What nothing is known of, as words run together or cut short: `marstat`, `exper`, `agew`."""
+    unknown = [name for name, proposal in proposals.items() if proposal.status == "unknown"]
+    if not unknown:
+        return dict(proposals)
+    # What a person decided of one name says nothing of another that begins like it.
+    known_attributes = _drop_repeated_attributes(known for known in base if not known.is_own)
+    abbreviations = Abbreviations([known.name for known in known_attributes])
+    full_names = {name: abbreviations.expand(split_words(name)) for name in unknown}
+    guesses = _borrow_roles(
+        {name: " ".join(full) for name, full in full_names.items() if full}, known_attributes
+    )
+    return {
+        name: replace(
+            guesses[name],
+            reasons=tuple(
+                reason.replace("its description", f'its name, read as "{" ".join(full)}",')
+                for reason in guesses[name].reasons
+            ),
+        )
+        if (full := full_names.get(name)) and guesses[name].status != "unknown"
+        else proposal
+        for name, proposal in proposals.items()
+    }
+
+
 def _select_most_similar(
     places: Iterable[tuple[int, float]], base: Sequence[KnownAttribute]
 ) -> list[tuple[float, KnownAttribute]]:
@@ -292,42 +307,6 @@ def _feed_back_conclusions(
         latest = {name: p for name, p in next_proposals.items() if p.status != "unknown"}
         proposals = {**proposals, **latest}
     return proposals
-
-
-def _flag_shared_single_roles(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
-    """A dataset has one weight, one household, one time: several are a matter for a person."""
-    checked_proposals = dict(proposals)
-    for role in SINGLE_ROLES:
-        rivals = [p for p in proposals.values() if p.role == role]
-        if len(rivals) > 1:
-            decided = [p for p in rivals if p.is_decided]
-            flagged = [p for p in rivals if p not in decided] if len(decided) == 1 else rivals
-            names = ", ".join(f'"{p.attribute}"' for p in rivals)
-            reason = f"only one attribute can be the {role}, and several could: {names}"
-            for p in flagged:
-                checked_proposals[p.attribute] = replace(
-                    p,
-                    role=None,
-                    status="conflict",
-                    reasons=(*p.reasons, reason),
-                    candidates=(role,),
-                )
-    return checked_proposals
-
-
-def _weigh_evidence(proposal: Proposal, evidence: Sequence[RoleEvidence]) -> Proposal:
-    """A proposal against what the data show: they raise doubts, and fill gaps with doubt."""
-    reasons = tuple(item.reason for item in evidence)
-    against = [item for item in evidence if item.contradicts(proposal.role)]
-    if proposal.role is None and proposal.status == "unknown" and evidence:
-        first_item = evidence[0]
-        return replace(proposal, role=first_item.role, status="doubt", reasons=reasons)
-    if proposal.role is not None and against:
-        objections = tuple(f"but {item.reason} ({item.role}?)" for item in against)
-        return replace(proposal, status="doubt", reasons=(*proposal.reasons, *objections))
-    if proposal.status == "conflict":
-        return replace(proposal, reasons=(*proposal.reasons, *reasons))
-    return proposal
 
 
 def _list_publishable(proposals: Mapping[str, Proposal]) -> list[str]:

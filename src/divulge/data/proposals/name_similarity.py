@@ -20,12 +20,14 @@ import numpy as np
 from divulge.data import tuning
 
 Words: TypeAlias = tuple[str, ...]
+"""The words of a name; numbers at the end of words are words of their own."""
 
 
 _GERMAN_LETTERS = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}
 )
 _BOUNDARIES = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^0-9A-Za-z']+|'")
+_NUMBER_AT_THE_END = re.compile(r"(?<=[^\d])(\d+)$")
 _SHORT_FORMS = {
     "num": "number", "no": "number", "nr": "number", "nbr": "number", "rev": "revenue",
     "emp": "employees", "mths": "months", "mos": "months", "yr": "year", "yob": "year of birth",
@@ -33,7 +35,10 @@ _SHORT_FORMS = {
     "edu": "education", "educ": "education", "inc": "income", "hh": "household",
     "nat": "nationality", "mun": "municipio", "qty": "quantity", "wgt": "weight", "wt": "weight",
     "dept": "department", "geogr": "geographic", "perc": "percent", "pct": "percent",
-    "mar": "marital", "stat": "status",
+    "mar": "marital", "stat": "status", "amt": "amount", "bal": "balance", "occu": "occupation",
+    "ethn": "ethnic", "etni": "ethnic", "ts": "timestamp", "cust": "customer",
+    "resp": "respondent", "wght": "weight", "tot": "total", "lang": "language",
+    "dob": "date of birth", "cntry": "country",
 }  # fmt: skip
 _SMALL_WORD_LIST = """
 a an and at by d da das de del della delle der des di do dos du e el en et from i il im in is l la
@@ -47,18 +52,34 @@ def split_words(name: str) -> tuple[str, ...]:
     """The words of a name, whatever way they are run together; short forms in full.
 
     >>> split_words("Residential Rev."), split_words("dateOfBirth"), split_words("Größe_2019")
-    (('residential', 'revenue'), ('date', 'of', 'birth'), ('groesse',))
+    (('residential', 'revenue'), ('date', 'of', 'birth'), ('groesse', '2019'))
     """
     folded = unicodedata.normalize("NFKD", name.translate(_GERMAN_LETTERS))
     letters = "".join(c for c in folded if not unicodedata.combining(c))
     parts = [part.lower() for part in _BOUNDARIES.split(letters) if part]
-    parts = [re.sub(r"\d+$", "", part) or part for part in parts]
-    full_words = " ".join(_SHORT_FORMS.get(part, part) for part in parts if not part.isdigit())
-    return tuple(full_words.split())
+    parts = [piece for part in parts for piece in _NUMBER_AT_THE_END.split(part) if piece]
+    return tuple(word for part in parts for word in expand_word(part))
 
 
-def measure_similarity(name: str, other: str) -> float:
-    """How alike two names are, 0 to 1; `tuning.SIMILARITY_THRESHOLD` and above is alike.
+def expand_word(word: str) -> Words:
+    """A word in full, if it is a short form that everybody uses.
+
+    >>> expand_word("yob"), expand_word("age")
+    (('year', 'of', 'birth'), ('age',))
+    """
+    return tuple(_SHORT_FORMS.get(word, word).split())
+
+
+def drop_numbers(words: Words) -> Words:
+    """The words without numbers: what a name is like, where it is one of a series."""
+    return tuple(word for word in words if not word.isdigit())
+
+
+def measure_similarity(name: str, known: str) -> float:
+    """How alike a name is to a known one, 0 to 1; `tuning.SIMILARITY_THRESHOLD` is alike.
+
+    A number in the known name must be in the other too: what is known of `q12` says nothing of
+    `q13`, and what is known of `income` does say something of `income 2019`.
 
     >>> measure_similarity("birthDate", "birth date")
     1.0
@@ -68,10 +89,15 @@ def measure_similarity(name: str, other: str) -> float:
     False
     >>> measure_similarity("ocupation", "occupation") >= tuning.SIMILARITY_THRESHOLD
     True
+    >>> measure_similarity("q13", "q12"), measure_similarity("q12", "Q_12")
+    (0.0, 1.0)
     """
-    return _score_similarity(
-        _WordForms.from_words(split_words(name)), _WordForms.from_words(split_words(other))
-    )
+    words, known_words = split_words(name), split_words(known)
+    if drop_numbers(known_words) == known_words:
+        words = drop_numbers(words)
+    elif sorted(words) != sorted(known_words) and "".join(words) != "".join(known_words):
+        return 0.0
+    return _score_similarity(_WordForms.from_words(words), _WordForms.from_words(known_words))
 
 
 class NameIndex:
@@ -88,9 +114,16 @@ class NameIndex:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._places: dict[Words, list[int]] = {}
+        self._numbered: dict[Words, list[int]] = {}
         for place, name in enumerate(names):
-            self._places.setdefault(split_words(name), []).append(place)
+            words = split_words(name)
+            kind = self._places if drop_numbers(words) == words else self._numbered
+            kind.setdefault(words, []).append(place)
         self._places.pop((), None)
+        self._numbered_forms: dict[Hashable, list[Words]] = {}
+        for words in self._numbered:
+            for key in dict.fromkeys(_list_exact_keys(words)):
+                self._numbered_forms.setdefault(key, []).append(words)
         self._forms = [_WordForms.from_words(words) for words in self._places]
         self._exact: dict[Hashable, list[int]] = {}
         word_counts = Counter(word for form in self._forms for word in form.content_words)
@@ -108,6 +141,28 @@ class NameIndex:
 
     def find_similar(self, texts: Iterable[Words]) -> dict[Words, list[tuple[int, float]]]:
         """Of each text, given by its words, the places of the names alike and their likeness."""
+        distinct_texts = list(dict.fromkeys(texts))
+        plain_texts = {words: drop_numbers(words) for words in distinct_texts}
+        similar_plainly = self._find_similar_plainly(plain_texts.values())
+        return {
+            words: sorted(
+                [*similar_plainly.get(plain_texts[words], ()), *self._find_numbered(words)]
+            )
+            for words in distinct_texts
+            if words
+        }
+
+    def _find_numbered(self, words: Words) -> Iterator[tuple[int, float]]:
+        """Known names with numbers: only those of the same words and numbers are alike."""
+        if drop_numbers(words) == words:
+            return
+        same = {w for key in _list_exact_keys(words) for w in self._numbered_forms.get(key, ())}
+        for known in same:
+            degree = _score_similarity(_WordForms.from_words(words), _WordForms.from_words(known))
+            yield from ((place, degree) for place in self._numbered[known])
+
+    def _find_similar_plainly(self, texts: Iterable[Words]) -> dict[Words, list[tuple[int, float]]]:
+        """The same for known names without numbers, by texts without theirs."""
         forms = [_WordForms.from_words(words) for words in dict.fromkeys(texts) if words]
         similar_names = {}
         for form, misspellings in zip(forms, self._find_misspellings(forms), strict=True):
@@ -146,6 +201,10 @@ class NameIndex:
             )
             for row in scores:
                 yield [self._long_forms[place] for place in np.flatnonzero(row)]
+
+
+def _list_exact_keys(words: Words) -> tuple[Hashable, Hashable]:
+    return (0, "".join(words)), (1, tuple(sorted(words)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

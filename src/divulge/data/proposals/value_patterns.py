@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,9 @@ from divulge.data import tuning
 from divulge.data.column import Column
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Role
+from divulge.data.proposals.check_digits import CHECKED_NUMBERS
+from divulge.data.proposals.role_evidence import RoleEvidence
+from divulge.data.proposals.value_vocabulary import find_vocabulary_evidence
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,25 +44,11 @@ _SHAPES: tuple[tuple[str, Role, str], ...] = (
     ("British postcodes", "quasi_identifier", r"[A-Z]{1,2}[0-9][A-Z0-9]? ?[0-9][A-Z]{2}"),
     ("Brazilian or Portuguese postcodes", "quasi_identifier", r"[0-9]{4,5}-[0-9]{3}"),
     ("postcodes", "quasi_identifier", r"[0-9]{5}"),
+    ("web addresses", "identifier", r"https?://.+"),
     ("dates", "quasi_identifier", r"[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2})"),
     ("sums of money", "sensitive", r"-?(€|\$|£|R\$)[\t\n\f\r ]?[0-9][0-9.,]*"),
     ("sums of money", "sensitive", r"-?[0-9][0-9.,]*[\t\n\f\r ]?(€|\$|£|EUR|USD|BRL|GBP|CHF)"),
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class RoleEvidence:
-    """What the values of an attribute show, and the role that it points to."""
-
-    role: Role
-    reason: str
-
-    def contradicts(self, role: Role | None) -> bool:
-        """Whether a role is called into question: only a stricter one calls a laxer one."""
-        if role is None or role == self.role:
-            return False
-        order: dict[Role, int] = {"non_identifying": 0, "sensitive": 1, "quasi_identifier": 2}
-        return order.get(self.role, 3) > order.get(role, 3)
 
 
 @dataclass(frozen=True)
@@ -169,11 +158,28 @@ def _find_uniqueness_evidence(column: Column) -> RoleEvidence | None:
     # Measures such as amounts are often unique by their decimals: no mark of identity.
     if pa.types.is_floating(column.values.type) or pa.types.is_decimal(column.values.type):
         return None
+    if pa.types.is_integer(column.values.type) and not _is_numbering(column):
+        return None
     is_unique = len(column.values) == len(column.codes)
     records = (
         "every record" if is_unique else f"{len(column.values) / len(column.codes):.0%} of records"
     )
-    return RoleEvidence("identifier", f"{records} has a value of its own")
+    return RoleEvidence("identifier", f"{records} has a value of its own", "identity")
+
+
+def _is_numbering(column: Column) -> bool:
+    """Whether whole numbers that nearly all differ number the records, rather than measure them.
+
+    Numbers that were given out lie close together, rise with the records, or have as many digits
+    each; those of amounts are far apart, in any order, of any length.
+    """
+    lowest, highest = column.values[0].as_py(), column.values[-1].as_py()
+    if highest - lowest < tuning.NUMBERING_SPREAD * len(column.values):
+        return True
+    present = column.codes[column.codes < len(column.values)]
+    if bool(np.all(present[1:] > present[:-1])):
+        return True
+    return lowest >= tuning.LEAST_LONG_NUMBER and len(str(lowest)) == len(str(highest))
 
 
 def _find_shape_evidence(values: pa.Array) -> RoleEvidence | None:
@@ -183,10 +189,21 @@ def _find_shape_evidence(values: pa.Array) -> RoleEvidence | None:
         return None
     kind = values.type
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return RoleEvidence("quasi_identifier", "its values are dates")
+        return RoleEvidence("quasi_identifier", "its values are dates", "birth")
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None
-    sampled_values = values.slice(0, tuning.MAX_SAMPLED_VALUES).to_pylist()
+    # Distinct values are sorted: evenly spaced ones, for the first may be of one kind.
+    step = max(1, len(values) // tuning.MAX_SAMPLED_VALUES)
+    sampled_values = values.to_pylist()[::step] if step > 1 else values.to_pylist()
+    for what, is_checked in CHECKED_NUMBERS.items():
+        if _is_nearly_all(is_checked, sampled_values) and len(values) >= tuning.MIN_CHECKED_NUMBERS:
+            reason = f"its values are {what}: their check digits are right"
+            return RoleEvidence("identifier", reason, "identity", is_sure=True)
+    vocabulary = find_vocabulary_evidence(sampled_values)
+    if vocabulary is not None:
+        return vocabulary
+    if _is_free_text(sampled_values):
+        return RoleEvidence("identifier", "its values are texts, which may name people", "identity")
     for what, role, pattern in _SHAPES:
         if _has_shape(pattern, sampled_values):
             return RoleEvidence(role, f"its values look like {what}")
@@ -194,12 +211,25 @@ def _find_shape_evidence(values: pa.Array) -> RoleEvidence | None:
 
 
 def _has_shape(pattern: str, texts: Sequence[str]) -> bool:
-    """Whether so many match; it is over as soon as too many have not, mostly at the first."""
+    """Whether so many match."""
     fits = re.compile(pattern).fullmatch
+    return _is_nearly_all(lambda text: fits(text) is not None, texts)
+
+
+def _is_nearly_all(is_kind: Callable[[str], bool], texts: Sequence[str]) -> bool:
+    """Whether so many are; it is over as soon as too many are not, mostly at the first."""
     possible_matches = len(texts)
     for text in texts:
-        if not fits(text):
+        if not is_kind(text):
             possible_matches -= 1
             if possible_matches < tuning.NEARLY_ALL_SHARE * len(texts):
                 return False
     return True
+
+
+def _is_free_text(texts: Sequence[str]) -> bool:
+    """Whether values are sentences: many, and mostly of several words."""
+    if len(texts) < tuning.MIN_FREE_TEXTS:
+        return False
+    words = sorted(text.count(" ") + 1 for text in texts)
+    return words[len(words) // 2] >= tuning.FREE_TEXT_WORDS
