@@ -128,32 +128,3 @@ def test_a_determined_region_is_kept_recoded_or_its_determinant_dropped(tmp_path
 def test_a_choice_that_does_not_exist_is_named_with_those_that_do(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="drop_determinants"):
         Release.load(write(tmp_path, ["born"], 'determined = "drop"'))
-
-
-TABLE = """
-[[adversary]]
-name = "reader of the table"
-dataset = "people"
-attack = "tables"
-by = ["{by}"]
-min_frequency = 1
-[[limit]]
-adversary = "reader of the table"
-measure = "deterministic.posterior"
-at_most = 1.0
-"""
-
-
-@pytest.mark.parametrize(("by", "status"), [("age", "not judged"), ("noise", "pass")])
-def test_a_table_of_what_records_hide_is_not_passed_beside_them(
-    tmp_path: Path, by: str, status: str
-) -> None:
-    path = write(tmp_path, ["noise"], methods='["suppress"]')
-    path.write_text(path.read_text() + TABLE.format(by=by))
-    p = Release.load(path).protect()
-    [part] = p.records.values()
-    assert part.suppressed_cells
-    assert not part.removed
-    assert p.after.status == status
-    assert any("the table of" in str(r.sentence) for r in p.after.reservations) is (by == "age")
-    assert any("knows the method" in str(sentence) for sentence in p.after.sentences)

@@ -84,7 +84,7 @@ def test_limits_that_cannot_be_reached_after_refilling_say_what_would_help(tmp_p
     with pytest.raises(OutOfReachError) as refused:
         Release.load(path).protect(out=tmp_path / "out")
     assert "other columns tell what would be hidden" in str(refused.value)
-    assert "do not publish those columns" in str(refused.value)
+    assert "do not publish what tells them" in str(refused.value)
     assert not (tmp_path / "out").exists()
     other = tmp_path / "other"
     other.mkdir()

@@ -212,6 +212,14 @@ class AttackDefaults(Attack):
         """The table that the adversary sees, as it is judged."""
         raise NotImplementedError(f"{type(self).__name__} publishes no table")
 
+    def tabulated_columns(self, settings: Any) -> Collection[str]:
+        """What the cells of the table are made of; who has these of all records has the table."""
+        return self.needed_columns(settings)
+
+    def reveal_table(self, settings: Any) -> Any:
+        """Settings of somebody from whom no cell of the table is withheld."""
+        return settings
+
     def seed_draws(self, settings: Any, derive_seed: Callable[[str], int]) -> Any:  # noqa: ARG002
         """The settings with a seed for what is drawn at random, where none is given.
 

@@ -89,6 +89,7 @@ def protect(
     keeps_order: bool = False,
     determined: DeterminedChoice = "keep",
     required: Iterable[str] = (),
+    tabulated: Mapping[str, Sequence[str]] | None = None,
     decoys: float = 0.0,
     secret: SecretKey | None = None,
     directives: Directives | None = None,
@@ -125,6 +126,9 @@ def protect(
             they are and hides others, `recode` makes them coarser for all records, and
             `drop_determinants` does not publish the columns that tell them.
         required: columns that must be published, whatever they tell.
+        tabulated: attributes of which a table of all records is published too, with the names of
+            such tables: what is hidden of them is the table less what is shown, so others are
+            hidden.
         decoys: further cells that are suppressed at random, for each that had to be (0.25: one
             for four): those who know the method then cannot exclude values for certain.
         secret: what decoys and ties are drawn with; derived from the data if not given.
@@ -178,7 +182,10 @@ def protect(
         decoyed = add_decoys(protected, replace(wish, kept=settled), _build_check(protected, goals))
         return _finish(decoyed, goals, settled)
     view = PublishedView(
-        described.attributes(published, "published"), keeps_order, frozenset(required)
+        described.attributes(published, "published"),
+        keeps_order,
+        frozenset(required),
+        {name: tuple(tables) for name, tables in (tabulated or {}).items()},
     )
 
     def withstand(data: Dataset, plan: CycleRequest) -> Protected:

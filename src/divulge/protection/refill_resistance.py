@@ -59,6 +59,8 @@ class PublishedView:
     """Whether records go out in the order of the source, so that neighbours tell."""
     required: frozenset[str] = frozenset()
     """Columns that must go out, whatever they tell."""
+    tabulated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By attribute of which tables of all records go out too, the names of these tables."""
 
     def leave_out(self, names: Iterable[str]) -> PublishedView:
         """The same without some columns."""
@@ -142,6 +144,7 @@ def _protect_sparing(
             raise OutOfReachError(message + f"{_ADVICE}.") from error
         hidden = _find_told_cells(protected, tellers.published)
         coarse = _find_restored(protected, tellers.published)
+        coarse |= _find_tabulated(protected, tellers.published)
         if not set(hidden) - set(told) and not set(coarse) - set(restored):
             return protected
         fresh = {**hidden, **coarse}
@@ -203,6 +206,18 @@ def _spare_determined(cycle: Cycle, sparing: CycleRequest) -> Protected:
         return protected
     # Fewer attributes may be hidden, so some records may be beyond help: they are removed.
     return cycle(replace(sparing, out_of_reach="remove"))
+
+
+def _find_tabulated(protected: Protected, published: PublishedView) -> dict[str, tuple[str, ...]]:
+    """Attributes that were changed in some records though a table of all of them goes out too."""
+    if not published.tabulated:
+        return {}
+    changed = {
+        change.attribute
+        for change in protected.decisions.changes
+        if change.attribute is not None and change.kind != "removed"
+    }
+    return {name: told for name, told in published.tabulated.items() if name in changed}
 
 
 def _find_restored(protected: Protected, published: PublishedView) -> dict[str, tuple[str, ...]]:
@@ -323,8 +338,8 @@ def _refuse_many_removed(protected: Protected, plan: CycleRequest) -> None:
 
 
 _ADVICE = (
-    'do not publish those columns (determined = "drop_determinants"), or make these attributes '
-    'coarser as a whole (determined = "recode")'
+    'do not publish what tells them (of columns: determined = "drop_determinants"), or make these '
+    'attributes coarser as a whole (determined = "recode")'
 )
 
 
@@ -428,7 +443,14 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
 def withstands_refill(
     protected: Protected, goals: Sequence[Goal], published: PublishedView, released: Dataset
 ) -> bool:
-    """Whether nobody is at risk, with or without refilling, if other cells are hidden."""
+    """Whether nobody is at risk, with or without refilling, if other cells are hidden.
+
+    Nor may a table of all records tell cells that were shown before.
+    """
+    for name in published.tabulated:
+        column = released.columns.get(name)
+        if column is not None and find_hidden_cells(column, protected.dataset.columns[name]).any():
+            return False
     return not _find_at_risk(replace(protected, dataset=released), goals, published).any()
 
 

@@ -13,7 +13,6 @@ from functools import partial
 from divulge import work
 from divulge.assessment import Adversary, Assessment, Outcome, Sentence, find_attack
 from divulge.data import Dataset
-from divulge.data.dictionary import as_names
 from divulge.protection import Protected
 from divulge.protection.changes.changes import select_records
 from divulge.protection.refill.result import Refill
@@ -22,11 +21,18 @@ from divulge.release.check import check_data, run_knowing_original
 from divulge.release.protected_release import Part
 from divulge.release.publication import Publication, Reservation, plan_publications
 from divulge.release.release import Release
+from divulge.release.tables_beside import (
+    BESIDE_RECORDS,
+    is_known_anyway,
+    list_changed,
+    list_tables_beside,
+    list_told_by,
+)
 from divulge.release.verdict import Verdict
 from divulge.work.arrays import Ints
 
 AFTER_REFILLING, AFTER_COMPARING = "after_refilling", "after_comparing"
-WORSE_SENTENCES = (AFTER_REFILLING, AFTER_COMPARING)
+WORSE_SENTENCES = (AFTER_REFILLING, AFTER_COMPARING, BESIDE_RECORDS)
 """Sentences that say to whom a limit does not hold that holds for others."""
 
 
@@ -40,6 +46,7 @@ def attack_again(
     adversaries: Sequence[Adversary],
     before: Verdict,
     parts: Mapping[str, Part],
+    kept: Mapping[str, Ints],
     earlier: Mapping[str, tuple[Dataset, Ints]],
 ) -> Verdict:
     """The verdict on what would go out, as it is and refilled; tables are of the original records.
@@ -63,7 +70,8 @@ def attack_again(
     # A table is made of the original records: reading less of the others does not change it.
     tables = {each.name for each in adversaries if find_attack(each).publishes_table()}
     refills = _refill_datasets(publications, current, known_originals, parts)
-    reservations = tuple(_find_telling_tables(release, parts, refills))
+    sources = {name: select_records(originals[name], kept[name]) for name in current}
+    reservations = tuple(_find_telling_tables(release, publications, current, sources, originals))
     verdict = replace(verdict, telling_tables=reservations, refills=refills)
 
     def judge_also(
@@ -149,26 +157,31 @@ def _fill_datasets(
 
 
 def _find_telling_tables(
-    release: Release, parts: Mapping[str, Part], refills: Mapping[str, Refill]
+    release: Release,
+    publications: Mapping[str, Publication],
+    current: Mapping[str, Dataset],
+    sources: Mapping[str, Dataset],
+    originals: Mapping[str, Dataset],
 ) -> Iterator[Reservation]:
-    """Tables of the records before protection that go out beside the records after it.
+    """Tables of all records that go out beside protected ones, and may tell what these withhold.
 
-    A table minus what the records show tells what protection took away; that is not counted here,
-    so such a release is not judged.
+    `sources` are the records of `current` as they were.
     """
-    limits = [limit for limit in release.limits if limit.of_assessment]
-    for adversary in release.adversaries:
-        attack, name = find_attack(adversary), adversary.datasets[0]
-        part, found = parts.get(name), refills.get(name)
-        goes_out = any(limit.adversary in (None, adversary.name) for limit in limits)
-        if not (attack.publishes_table() and goes_out and isinstance(part, Protected)):
-            continue
-        columns = set(as_names(attack.needed_columns(adversary.settings)))
-        secret = set() if found is None else {*found.cells.targets, *found.cells.finer}
-        told = sorted(columns if part.removed else columns & secret)
+    for table in list_tables_beside(release, publications):
+        name = table.dataset
+        values = {"dataset": name, "adversary": table.adversary.name}
+        told_by = list_told_by(table, publications[name], originals[name])
+        told = list_changed(current[name], sources[name], told_by)
+        removed = originals[name].rows - current[name].rows
         if told:
-            values = {"dataset": name, "adversary": adversary.name, "names": told}
-            sentence = Sentence("divulge.release", "publication.telling_table", values)
+            sentence = Sentence(
+                "divulge.release", "publication.telling_table", {**values, "names": told}
+            )
+            yield Reservation("not judged", sentence)
+        elif removed and not is_known_anyway(release, table, originals[name]):
+            sentence = Sentence(
+                "divulge.release", "publication.telling_of_removed", {**values, "removed": removed}
+            )
             yield Reservation("not judged", sentence)
 
 

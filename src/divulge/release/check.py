@@ -42,6 +42,7 @@ from divulge.release.release import Release
 from divulge.release.rule_programs.rule_program import RISK
 from divulge.release.rule_programs.rule_risk import RuleRisk
 from divulge.release.rule_programs.settle_rules import read_release
+from divulge.release.tables_beside import BESIDE_RECORDS, find_revealed_tables
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
 
@@ -87,10 +88,13 @@ def check_data(
         else {assessment.adversary: assessment for assessment in before.assessments}
     )
     linked = find_linked_people(publications, datasets)
+    revealed = find_revealed_tables(release, publications, datasets, tabulated or datasets)
     with work.step("Attacking", len(chosen)) as step:
         for named in chosen:
             adversary = read_kept_order(read_linked_people(named, linked), publications)
             attack = find_attack(adversary)
+            if adversary.name in revealed:
+                adversary = replace(adversary, settings=attack.reveal_table(adversary.settings))
             untold = explain_linked_secret(adversary, linked)
             if untold is not None:
                 unjudged[adversary.name] = untold
@@ -133,6 +137,7 @@ def check_data(
                 accept_count_only=release.accept_count_only,
                 unlimited=release.pair_datasets,
                 linked=linked,
+                revealed=revealed,
                 directives={} if release.rule_results is None else release.rule_results.directives,
             )
     return Verdict(
@@ -239,13 +244,14 @@ def _judge_limit(
     accept_count_only: bool,
     unlimited: frozenset[str],
     linked: frozenset[str],
+    revealed: frozenset[str],
     directives: Mapping[str, Directives],
 ) -> Iterator[Outcome]:
     """A limit that names nobody holds for everybody."""
     if limit.of_assessment:
         for assessment in assessments:
             if limit.adversary in (None, assessment.adversary):
-                yield limit.judge(assessment)
+                yield _say_revealed(limit.judge(assessment), assessment.adversary in revealed)
         for adversary, reason in unjudged.items():
             if limit.adversary in (None, adversary):
                 yield limit.leave_unjudged(adversary, reason)
@@ -271,6 +277,14 @@ def _judge_limit(
             notes = describe_sample(datasets[name], limit.options.get("among"), reading, known)
             outcome = replace(outcome, sentences=(*outcome.sentences, *notes))
         yield outcome
+
+
+def _say_revealed(outcome: Outcome, is_revealed: bool) -> Outcome:
+    """An outcome that fails since the records show the whole table says so."""
+    if not is_revealed or outcome.status == "pass":
+        return outcome
+    said = Sentence("divulge.release", BESIDE_RECORDS, {"adversary": outcome.subject})
+    return replace(outcome, sentences=(*outcome.sentences, said))
 
 
 def _judge_reading(

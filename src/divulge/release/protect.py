@@ -69,6 +69,7 @@ from divulge.release.rule_programs.settle_rules import (
 )
 from divulge.release.settings import ProtectionTable
 from divulge.release.table_protection import is_of_adversary, suppress_tables
+from divulge.release.tables_beside import BESIDE_RECORDS, find_tabulated
 from divulge.release.verdict import Verdict
 from divulge.work.secret_key import SecretKey
 
@@ -179,6 +180,7 @@ def _protect_datasets(
         adversaries=adversaries,
         before=before,
         parts=parts,
+        kept=kept,
         earlier={}
         if earlier is None
         else combine_with_earlier(earlier, current, originals, kept, secret),
@@ -331,6 +333,7 @@ def _protect_dataset(
             keeps_order=view is not None and view.ordered,
             determined=settings.determined,
             required=() if view is None else view.required,
+            tabulated=find_tabulated(release, plan_publications(release).get(name), dataset),
             decoys=settings.decoys,
             secret=secret,
             directives=find_directives(release, name),
@@ -435,8 +438,12 @@ def _refuse_unreachable(
     lines = []
     for adversary in adversaries:
         theirs = [_say_why(o) for o in failing if is_of_adversary(o, adversary.name)]
+        said = {s.key for o in failing if o.subject == adversary.name for s in o.sentences}
         if theirs:
-            lines.append(f"{' '.join(theirs)} {find_attack(adversary).advice(adversary)}")
+            advice = (
+                [] if BESIDE_RECORDS in said else [str(find_attack(adversary).advice(adversary))]
+            )
+            lines.append(" ".join([*theirs, *advice]))
     lines += [_say_why(o) for o in failing if not o.limit.of_assessment]
     lines += judge_knowing_original(release, current, known_originals)
     if lines:

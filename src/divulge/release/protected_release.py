@@ -115,10 +115,6 @@ class ProtectedRelease:
             cells = int(table.suppressed.sum())
             values = {"adversary": name, "cells": cells}
             sentences.append(Sentence("divulge.release", "protected.table", values))
-            [adversary] = [each for each in self.release.adversaries if each.name == name]
-            if cells and adversary.datasets[0] in self.published:
-                values = {"adversary": name, "dataset": adversary.datasets[0]}
-                sentences.append(Sentence("divulge.release", "protected.both", values))
         for name in self.published:
             sentences += self._describe_columns(name)
         if self.status != "pass":

@@ -124,6 +124,17 @@ class TablesAttack(AttackDefaults):
         names = {name for names in list_dimensions(settings) for name in names}
         return names | {name for name in (settings.value, settings.contributor) if name is not None}
 
+    def tabulated_columns(self, settings: TablesSettings) -> Collection[str]:
+        """Its dimensions, and what is summed: who contributed does not change a cell."""
+        names = {name for names in list_dimensions(settings) for name in names}
+        return names if settings.value is None else names | {settings.value}
+
+    def reveal_table(self, settings: TablesSettings) -> TablesSettings:
+        """Without a pattern; there is no method to know of."""
+        return settings.model_copy(
+            update={"suppress": "none", "resist_matching": False, "method": "secret"}
+        )
+
     def publishes_table(self) -> bool:
         """Instead of the records."""
         return True
