@@ -232,6 +232,11 @@ REFILL_SUM_TRIES = 6
 """Choices of such rows that are tried, so that one of them may be without exceptions. Chosen by
 hand; no benchmark isolates it."""
 
+REFILL_MEMBER_ROWS = 3_200
+"""Members of the groups of the sampled rows, up to which totals over groups are tried: fifty a
+group; larger ones are no households, and one value of a large total is seldom left alone. Chosen by
+hand; `benchmarks/refill.py` shows the time."""
+
 REFILL_PAIR_COLUMNS = 60
 """Columns up to which all pairs are looked at, 1,770 of sixty; beyond, a fixed choice of sixty.
 `benchmarks/refill.py` shows the time."""

@@ -92,10 +92,11 @@ def measure_numbers(target: Target, predictions: Floats, groups: int) -> Support
 
 def may_fit_sample(target: Target, predictions: Floats) -> bool:
     """Whether predictions of the sampled rows fit most of them."""
-    return bool(_fit_sample(predictions, target.list_numbers(target.evidence[target.sample])))
+    return bool(fit_sample(predictions, target.list_numbers(target.evidence[target.sample])))
 
 
-def _fit_sample(predictions: Array, wanted: Array) -> Array:
+def fit_sample(predictions: Array, wanted: Array) -> Array:
+    """Whether predictions of sampled rows (the last axis) are what is wanted in most of them."""
     is_known = np.isfinite(predictions)
     fits = are_close(predictions, wanted) & is_known
     known = is_known.sum(axis=-1)
@@ -119,12 +120,12 @@ def _screen_forms(
             constants = constants[np.isfinite(constants)]
             if constants.size:
                 constant = float(np.sort(constants)[constants.size // 2])
-                if _fit_sample(predict(row, constant), wanted):
+                if fit_sample(predict(row, constant), wanted):
                     yield form, (place,), constant
     for first, place in enumerate(others):
         for form, (predict, is_symmetric) in PAIR_FORMS.items():
             start = first + 1 if is_symmetric else 0
-            fits = _fit_sample(predict(sample[first], sample[start:]), wanted)
+            fits = fit_sample(predict(sample[first], sample[start:]), wanted)
             for second in np.flatnonzero(fits).tolist():
                 if others[start + second] != place:
                     yield form, (place, others[start + second]), None

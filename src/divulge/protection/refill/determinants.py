@@ -21,6 +21,7 @@ from divulge.protection.refill.arithmetic import (
 from divulge.protection.refill.cells import gather_groups, read_cells
 from divulge.protection.refill.columns import build_absence_columns
 from divulge.protection.refill.discovery import RelationFinder, choose_pair_columns
+from divulge.protection.refill.member_sums import screen_member_sums
 from divulge.protection.refill.ranges import RangeFinder, is_step
 from divulge.protection.refill.relations import Form, Relation, name_column
 from divulge.protection.refill.state import RefillState, StrippedPartition, Target
@@ -84,6 +85,11 @@ def _add_calculations(state: RefillState, relations: dict[str, list[Relation]]) 
             support = measure_numbers(target, predictions, 0)
             if support.suffices:
                 relation = _build_relation(state, target, form, places, support, constant=constant)
+                relations[relation.target].append(relation)
+        for form, places, predictions, groups in screen_member_sums(state, target):
+            support = measure_numbers(target, predictions, groups)
+            if support.suffices:
+                relation = _build_relation(state, target, form, places, support)
                 relations[relation.target].append(relation)
         for place, support in ranges.screen_ranges(target):
             if is_step(support):

@@ -24,6 +24,7 @@ from divulge.protection.refill.arithmetic import (
 from divulge.protection.refill.columns import CodedColumn, build_absence_columns
 from divulge.protection.refill.dictionaries import find_dictionaries
 from divulge.protection.refill.kernels import HIDDEN
+from divulge.protection.refill.member_sums import offer_member_sums
 from divulge.protection.refill.ranges import RangeFinder
 from divulge.protection.refill.relations import Narrowing, Relation
 from divulge.protection.refill.restoration import restore_columns
@@ -99,6 +100,7 @@ def complete_columns(
     with work.step("Looking for relations", len(singles) + len(pairs)) as step:
         while any(target.is_open for target in state.targets):
             offer_calculations(state)
+            offer_member_sums(state)
             ranges.offer_ranges()
             narrowings = offer_bounds(state) if not any(state.versions) else narrowings
             if ordered:
