@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         work,
     )
     from divulge.assessment import Assessment, Chart, Decision, Limit
-    from divulge.data import Dataset, Hierarchy, read
+    from divulge.data import Dataset, Hierarchy, Relation, read, scan
     from divulge.qif import PriorPosterior
     from divulge.release import Release, Verdict
     from divulge.report import report
@@ -48,9 +48,11 @@ _HOMES = {
     "InvalidInput": "divulge.work",
     "Limit": "divulge.assessment",
     "PriorPosterior": "divulge.qif",
+    "Relation": "divulge.data",
     "Release": "divulge.release",
     "Verdict": "divulge.release",
     "read": "divulge.data",
+    "scan": "divulge.data",
 }
 _PACKAGES = (
     "assessment",
@@ -78,6 +80,7 @@ __all__ = [
     "InvalidInput",
     "Limit",
     "PriorPosterior",
+    "Relation",
     "Release",
     "Verdict",
     "assessment",
@@ -92,6 +95,7 @@ __all__ = [
     "release",
     "report",
     "rules",
+    "scan",
     "tables",
     "work",
 ]

@@ -90,6 +90,8 @@ class Assessment:
     _chart: Callable[[], Chart] | None = field(default=None, compare=False)
     _breakdown: Callable[[str], Breakdown] | None = field(default=None, compare=False)
     _risk: Callable[[], npt.NDArray[np.float64]] | None = field(default=None, compare=False)
+    _highest: Callable[[], Fraction | float] | None = field(default=None, compare=False)
+    """The highest risk of a record, where single records are not at hand."""
     _details: Callable[[], Details] | None = field(default=None, compare=False)
     _plain: Callable[[], Mapping[str, Any]] | None = field(default=None, compare=False)
 
@@ -184,6 +186,18 @@ class Assessment:
         return _require_part(self._risk, "gives no risk for single records")()
 
     @property
+    def has_highest_risk(self) -> bool:
+        """Whether the attack tells the risk of the record that is easiest to find."""
+        return self._risk is not None or self._highest is not None
+
+    def find_highest_risk(self) -> Fraction | float:
+        """The risk of the record that is easiest to find, a fraction of counts where it is one."""
+        if self._highest is not None:
+            return self._highest()
+        risk = self.risk()
+        return as_count_share(float(risk.max(initial=0.0)), int(risk.size))
+
+    @property
     def has_risk(self) -> bool:
         """Whether the attack tells the risk of each record."""
         return self._risk is not None
@@ -273,6 +287,16 @@ class Assessment:
 
     def _repr_html_(self) -> str:
         return html.render_paragraphs(self.explain()) + html.render_table(_read_head(), self.rows())
+
+
+def as_count_share(share: float, records: int) -> Fraction | float:
+    """A share of records as the fraction that it is; itself where it is none.
+
+    >>> as_count_share(0.25, 10)
+    Fraction(1, 4)
+    """
+    fraction = Fraction(share).limit_denominator(max(records, 1))
+    return fraction if float(fraction) == share else share
 
 
 def _to_plain(count: Any) -> Any:

@@ -63,14 +63,6 @@ def _compute_exact_shares(assessment: Assessment, kind: str) -> PriorPosterior:
     )
 
 
-def _find_highest_risk(assessment: Assessment) -> Fraction | float:
-    """The risk of the record that is easiest to find, as a fraction of counts where it is one."""
-    risk = assessment.risk()
-    highest = float(risk.max(initial=0.0))
-    count_share = Fraction(highest).limit_denominator(max(int(risk.size), 1))
-    return count_share if float(count_share) == highest else highest
-
-
 HIGHEST_RISK = "risk.highest"
 """The highest risk of a record, which only attacks on single records tell."""
 
@@ -82,7 +74,7 @@ ASSESSMENT_MEASURES: Mapping[str, tuple[Scale, Figure]] = {
         "factor",
         lambda a: _compute_exact_shares(a, "probabilistic").multiplicative,
     ),
-    HIGHEST_RISK: ("share", _find_highest_risk),
+    HIGHEST_RISK: ("share", lambda a: a.find_highest_risk()),
 }
 """What an adversary may be limited in, by name, with the scale of its bounds."""
 

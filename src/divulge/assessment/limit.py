@@ -179,7 +179,7 @@ class Limit:
         is_worth = assessment.by_gain and self.measure in GUESS_MEASURES
         scale = "factor" if is_worth else scale
         kind: Literal["measure", "worth"] = "worth" if is_worth else "measure"
-        if self.measure == HIGHEST_RISK and not assessment.has_risk:
+        if self.measure == HIGHEST_RISK and not assessment.has_highest_risk:
             return self.leave_unjudged(
                 subject, str(Sentence("divulge.assessment", "unjudged.no_risk"))
             )

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.classes.partition import AttributeCodes, Partition, number_ids
-from divulge.data import Dataset
+from divulge.classes.relation_classes import count_missing, count_values
+from divulge.data import Dataset, Relation
 from divulge.data.column import find_hidden_cells
 from divulge.work import InvalidInput, Problem, checks, format_quantity
 from divulge.work.arrays import Bools, Floats, Ints
@@ -109,16 +110,37 @@ def find_people(dataset: Dataset) -> People | None:
     names = dataset.dictionary.having("person")
     if not names:
         return None
+    if isinstance(dataset, Relation):
+        _require_single_records(dataset, names[0])
+        return None
     column = dataset.columns[names[0]]
     missing = int(np.count_nonzero(column.codes == column.missing_code))
     if missing:
-        records = format_quantity(missing, "record does", "records do")
-        message = f"{records} not say whose they are, so people cannot be counted: not judged."
-        raise UnjudgedPeopleError(f'dataset "{dataset.name}"', [Problem(names[0], message)])
+        raise _build_nameless_error(dataset, names[0], missing)
     of_record, number = number_ids(column.codes)
     if number == dataset.rows:
         return None
     return People(of_record, np.bincount(of_record, minlength=number))
+
+
+def _require_single_records(relation: Relation, name: str) -> None:
+    """People with several records are counted in memory only."""
+    missing = count_missing(relation, name)
+    if missing:
+        raise _build_nameless_error(relation, name, missing)
+    number = count_values(relation, name)
+    if number < relation.rows:
+        message = (
+            f"there are {relation.rows:,} records of {number:,} people, and people are counted in "
+            f"memory only, while the records stay with {relation.engine}: not judged."
+        )
+        raise UnjudgedPeopleError(f'dataset "{relation.name}"', [Problem("", message)])
+
+
+def _build_nameless_error(dataset: Dataset, name: str, missing: int) -> UnjudgedPeopleError:
+    records = format_quantity(missing, "record does", "records do")
+    message = f"{records} not say whose they are, so people cannot be counted: not judged."
+    return UnjudgedPeopleError(f'dataset "{dataset.name}"', [Problem(name, message)])
 
 
 def require_one_record_each(dataset: Dataset, what: str) -> None:

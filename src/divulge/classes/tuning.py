@@ -19,3 +19,8 @@ ADDED_RECORDS = 20.0
 cells may hold. With none, or one, few complete records tell chances that are too high, and an
 adversary succeeds more often than they are said to; with many, a rare combination of common values
 looks likely. `benchmarks/hidden_chances.py` shows what is said against what happens."""
+
+CAPACITY_BITS = 26
+"""Bits of each of the three parts into which a quotient is cut before an engine adds it up: they
+hold all digits of a double from 2**-25 on, and 2**37 classes have room in a sum of 63 bits.
+From the sizes of the types; no benchmark isolates it."""

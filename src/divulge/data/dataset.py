@@ -150,7 +150,7 @@ class Dataset:
         )
         attributes = dict(parts.attributes)
         for name in {*(labels or {}), *(units or {}), *(missing_codes or {})}:
-            before, kind = attributes[name], self.columns[name].values.type
+            before, kind = attributes[name], self._type_of(name)
             value_labels = (labels or {}).get(name)
             codes = (missing_codes or {}).get(name)
             attributes[name] = replace(
@@ -162,6 +162,10 @@ class Dataset:
                 missing=before.missing if codes is None else convert_missing_codes(codes, kind),
             )
         return replace(self, dictionary=Dictionary(attributes))
+
+    def _type_of(self, name: str) -> pa.DataType:
+        """The type of the values of an attribute."""
+        return self.columns[name].values.type
 
     @property
     def rows(self) -> int:

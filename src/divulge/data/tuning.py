@@ -206,3 +206,17 @@ hand; no benchmark isolates it."""
 MIN_KEY_SHARE = 0.002
 """Values for each record that a key has at least: with fewer, hundreds of records share each.
 Chosen by hand; no benchmark isolates it."""
+
+BYTES_PER_CODE = 4
+"""Bytes a code takes while records are read, as the formats estimate it: what `scan` weighs against
+the free memory before it leaves records where they are. Chosen by hand."""
+
+BYTES_PER_CLASSIFIED_RECORD = 24
+"""Bytes a record takes while it is put into its class (two keys and the class), beside its codes.
+Measured with the attack on everybody; benchmarks/lake.py shows both ways side by side."""
+
+LEAST_MEMORY_LIMIT = 2**26
+"""Bytes below which DuckDB cannot even open what it counts. Found by trial."""
+
+MAX_DIFFERENCES_SHOWN = 5
+"""Columns that are named, at the most, where a file lacks some or has others. Chosen by hand."""

@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.engines import tuning
+from divulge.engines.engine_errors import translate_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,8 +36,12 @@ class DuckSession:
     [1, 2]
     """
 
-    def __init__(self, **tables: pa.Table) -> None:
+    def __init__(
+        self, memory_limit: int | None = None, raw_errors: bool = False, **tables: pa.Table
+    ) -> None:
         self._tables = tables
+        self._memory_limit = memory_limit
+        self._raw_errors = raw_errors
         self._resources = ExitStack()
 
     def __enter__(self) -> DuckSession:
@@ -46,10 +51,18 @@ class DuckSession:
         spill = self._resources.enter_context(
             tempfile.TemporaryDirectory(prefix=f"divulge-spill-{os.getpid()}-")
         )
-        limit = int(work.available_memory() * tuning.SHARE_OF_FREE_MEMORY)
+        limit = self._memory_limit
+        if limit is None:
+            limit = int(work.available_memory() * tuning.SHARE_OF_FREE_MEMORY)
         self._connection = duckdb.connect(
             ":memory:",
-            config={"memory_limit": f"{limit}B", "temp_directory": spill},
+            config={
+                "memory_limit": f"{limit}B",
+                "temp_directory": spill,
+                # Nothing is fetched from the network, whatever a query would like to have.
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+            },
         )
         self._resources.callback(self._connection.close)
         self._thread = self._resources.enter_context(ThreadPoolExecutor(max_workers=1))
@@ -82,6 +95,29 @@ class DuckSession:
         """Offer one more table under a name of ours."""
         self._connection.register(name, table)
 
+    def define(self, name: str, sql: str) -> None:
+        """Give a query a name of ours: a view."""
+        self.run(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
+
+    def schema(self, name: str) -> pa.Schema:
+        """The columns of a table or view, with their types."""
+        return self.table(f"SELECT * FROM {name} LIMIT 0").schema
+
+    def fingerprint(self, name: str) -> str:
+        """A digest of all records of a table, in whatever order they are."""
+        columns = ", ".join(self.schema(name).names)
+        # Sums do not depend on the order, and a record that is there twice counts twice.
+        found = self.table(
+            f"SELECT count(*) AS n, sum(h) AS a, bit_xor(h) AS b, "
+            f"sum(h % 4294967291 * (h % 65521)) AS c "
+            f"FROM (SELECT hash({columns}) AS h FROM {name})"
+        )
+        return "-".join(str(column[0].as_py()) for column in found.columns)
+
+    def cancel(self) -> None:
+        """Stop the query that runs."""
+        self._connection.interrupt()
+
     def unregister(self, name: str) -> None:
         """Take back a table that was offered."""
         self._connection.unregister(name)
@@ -97,10 +133,21 @@ class DuckSession:
             while not wait([query], timeout=tuning.SECONDS_BETWEEN_CHECKS).done:
                 work.check()
         except BaseException:
-            self._connection.interrupt()
+            self.cancel()
             wait([query])
             raise
-        return query.result()
+        return self._take_result(query)
+
+    def _take_result(self, query: Future[T]) -> T:
+        import duckdb
+
+        try:
+            return query.result()
+        except duckdb.Error as error:
+            if self._raw_errors:
+                raise
+            # What the engine says may show values, so it is not passed on.
+            raise translate_error(error, "DuckDB") from None
 
 
 def identifier(name: str) -> str:

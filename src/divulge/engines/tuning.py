@@ -10,3 +10,15 @@ isolates it."""
 SECONDS_BETWEEN_CHECKS = 0.1
 """Seconds between two looks whether a query is to be stopped: what a person takes for at once.
 Chosen by hand; no benchmark isolates it."""
+
+SECONDS_TO_CONNECT = 5
+"""Seconds in which a Spark server must take a connection. Chosen by hand: long for a network, short
+for a person."""
+
+SECONDS_TO_CANCEL = 10
+"""Seconds that a Spark server has to stop a query before we no longer wait for it. Chosen by
+hand."""
+
+RETRIES = 3
+"""How often a request to a Spark server is tried again, with growing pauses (a second or two in
+all), before it counts as away. Chosen by hand; the client's own fifteen take ten minutes."""

@@ -10,7 +10,7 @@ from divulge.protection.published_judgement import PublishedJudgement, judge_pub
 from divulge.protection.recode import recode
 from divulge.protection.refill.attack import refill
 from divulge.protection.refill.determinants import find_determined_attributes
-from divulge.protection.refill.relations import Relation
+from divulge.protection.refill.relations import ColumnRelation
 from divulge.protection.refill.result import Refill
 from divulge.protection.result.audit import Audit, audit
 from divulge.protection.result.protected import Protected
@@ -24,6 +24,7 @@ from divulge.protection.suppression.suppress import suppress
 
 __all__ = [
     "Audit",
+    "ColumnRelation",
     "DecisionLog",
     "Directives",
     "MapPoint",
@@ -34,7 +35,6 @@ __all__ = [
     "PublishedJudgement",
     "Recipe",
     "Refill",
-    "Relation",
     "RiskUtilityMap",
     "Sharpening",
     "SharperValues",

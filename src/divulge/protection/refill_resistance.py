@@ -29,7 +29,7 @@ from divulge.protection.limits.per_record import Goal
 from divulge.protection.refill.attack import refill
 from divulge.protection.refill.cells import has_secret_cells
 from divulge.protection.refill.determinants import find_determined_attributes
-from divulge.protection.refill.relations import Relation
+from divulge.protection.refill.relations import ColumnRelation
 from divulge.protection.refill.result import Refill
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError
@@ -266,7 +266,7 @@ def _find_told_cells(protected: Protected, published: PublishedView) -> dict[str
 
 
 def _choose_determinants(
-    determined: Mapping[str, Sequence[Relation]],
+    determined: Mapping[str, Sequence[ColumnRelation]],
     goals: Sequence[Goal],
     plan: CycleRequest,
     published: PublishedView,
@@ -381,7 +381,7 @@ def _has_secrets(protected: Protected) -> bool:
 
 def _find_determined(
     dataset: Dataset, goals: Sequence[Goal], published: Sequence[str]
-) -> dict[str, list[Relation]]:
+) -> dict[str, list[ColumnRelation]]:
     """The attributes in question that other published columns tell, and by which relations."""
     keys = list(dict.fromkeys(name for goal in goals for name in goal.among))
     least = tuning.LEAST_DETERMINED_SHARE * dataset.rows

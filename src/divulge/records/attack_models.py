@@ -18,7 +18,7 @@ from divulge import work
 from divulge.assessment import Assessment
 from divulge.classes.partition import Partition
 from divulge.classes.people import RecordsKnown, build_unjudged_error, check_records_known
-from divulge.data import Dataset
+from divulge.data import Dataset, Relation
 from divulge.data.dictionary import as_names
 from divulge.records.inference.gains import build_gain
 from divulge.records.inference.memory import require_memory
@@ -49,6 +49,7 @@ from divulge.records.protected.attack_protected import (
     attack_release,
 )
 from divulge.records.protected.dataset_pair import DatasetPair
+from divulge.records.relation_attack import attack_relation, find_relation_problems
 from divulge.records.request import AttackRequest, compute_prior_weights, match_target
 from divulge.records.single_knowledge import (
     MODELS_OF_SINGLE_RECORDS,
@@ -157,14 +158,23 @@ def attack(
     problems = Problems("attack")
     problems.extend("", problems_with_model(model))
     problems.raise_any()
+    choices = YearChoices.from_arguments(rename, absent, recoded)
     problems.extend("", _problems_with_arguments(code, datasets, seeks, target, population))
     problems.extend("", _problems_with_other_datasets(release, population))
-    choices = YearChoices.from_arguments(rename, absent, recoded)
-    if choices and not code.endswith("L"):
-        problems.add("dataset", "rename, absent and recoded are for several datasets (models L).")
+    problems.extend("", _problems_with_choices(code, choices))
     problems.extend("", _problems_with_single_records(code, knows_also, knows_only))
+    options = {
+        "prior": prior,
+        "gain": gain,
+        "release": release,
+        "knows_also": knows_also,
+        "knows_only": knows_only,
+    }
+    problems.extend("", find_relation_problems(code, datasets, options))
     problems.raise_any()
     check_records_known(records_known, "attack")
+    if isinstance(datasets[0], Relation):
+        return attack_relation(datasets[0], code, knows, seeks, target)
     people = find_attacked_people(code, datasets, population, records_known)
     require_memory(datasets, prior is not None)
     gaps: list[AttributeGap] = []
@@ -347,6 +357,13 @@ def problems_with_model(model: str) -> Iterable[Problem]:
         yield Problem(
             "model", f'"{model}" is not an attack model.', value=model, allowed=model_names
         )
+
+
+def _problems_with_choices(model: str, choices: YearChoices) -> Iterator[Problem]:
+    """Whether what is said of single years is said of several."""
+    if choices and not model.endswith("L"):
+        message = "rename, absent and recoded are for several datasets (models L)."
+        yield Problem("dataset", message)
 
 
 def _problems_with_single_records(model: str, also: Any, only: Any) -> Iterator[Problem]:

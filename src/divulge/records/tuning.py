@@ -179,3 +179,7 @@ from averages: exact chances against time, about 0.1 s. Chosen by hand; no bench
 PRESENCE_TOLERANCE = 1e-9
 """How near to none the share of people who are left is taken for none: a sum of shares ends a hair
 beside it. Chosen by hand; no benchmark isolates it."""
+
+CAPACITY_DIGITS = 12
+"""Digits to which a capacity is told: sums of millions of shares agree in so many, in whatever
+order they were added up. By the size of doubles; tests/engines holds all engines to it."""

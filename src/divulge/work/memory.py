@@ -60,10 +60,19 @@ class MemoryPlan:
         free = available_memory() if free is None else free
         if self.fits(free):
             return
+        raise NotEnoughMemory(f"{self.describe(free)}: {otherwise}")
+
+    def describe(self, free: int | None = None) -> str:
+        """What it needs and what is free, for a message.
+
+        >>> MemoryPlan("reading pupils.parquet", {"codes": 2**40}).describe(free=2**30)
+        'reading pupils.parquet needs about 1,024 GiB of memory (codes 1,024 GiB) and 1 GiB is free'
+        """
+        free = available_memory() if free is None else free
         parts = ", ".join(f"{name} {_format_gib(size)}" for name, size in self.needs.items())
-        raise NotEnoughMemory(
+        return (
             f"{self.what} needs about {_format_gib(self.total)} of memory ({parts}) "
-            f"and {_format_gib(free)} is free: {otherwise}"
+            f"and {_format_gib(free)} is free"
         )
 
 

@@ -96,23 +96,34 @@ def _open_database(path: Path) -> Iterator[Any]:
         raise InvalidInput(str(path), [Problem("", message)]) from None
 
 
+def find_database_table(path: Path, options: Options) -> tuple[str, str]:
+    """The schema and the name of the table that is meant."""
+    with _open_database(path) as connection:
+        return _choose_table(path, connection, options)
+
+
 def _find_table(path: Path, connection: Any, options: Options) -> str:
-    """The table that is meant, in SQL; a database of one table needs no name."""
+    """The table that is meant, in SQL."""
+    return ".".join(map(identifier, _choose_table(path, connection, options)))
+
+
+def _choose_table(path: Path, connection: Any, options: Options) -> tuple[str, str]:
+    """The table that is meant; a database of one table needs no name."""
     rows = connection.execute(
         "SELECT table_schema, table_name FROM information_schema.tables "
         "WHERE table_schema NOT IN ('information_schema', 'pg_catalog') ORDER BY ALL"
     ).fetchall()
-    tables = {
+    tables: dict[str | None, tuple[str, str]] = {
         name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name in rows
     }
     if options.table is None and len(tables) == 1:
-        return ".".join(map(identifier, next(iter(tables.values()))))
+        return next(iter(tables.values()))
     if options.table in tables:
-        return ".".join(map(identifier, tables[options.table]))
+        return tables[options.table]
     message = "give the table to read." if options.table is None else f'no "{options.table}" in it.'
     if not tables:
         message = "the database has no tables."
-    problem = Problem("table", message, options.table or "", list(tables))
+    problem = Problem("table", message, options.table or "", [str(name) for name in tables])
     raise InvalidInput(str(path), [problem])
 
 

@@ -23,7 +23,7 @@ from divulge.protection.refill.columns import build_absence_columns
 from divulge.protection.refill.discovery import RelationFinder, choose_pair_columns
 from divulge.protection.refill.member_sums import screen_member_sums
 from divulge.protection.refill.ranges import RangeFinder, is_step
-from divulge.protection.refill.relations import Form, Relation, name_column
+from divulge.protection.refill.relations import ColumnRelation, Form, name_column
 from divulge.protection.refill.state import RefillState, StrippedPartition, Target
 from divulge.protection.refill.support import Support, choose_support
 
@@ -33,7 +33,7 @@ def find_determined_attributes(
     keys: str | Iterable[str] | None = None,
     columns: str | Iterable[str] | None = None,
     known_groups: Mapping[str, npt.ArrayLike] | None = None,
-) -> dict[str, tuple[Relation, ...]]:
+) -> dict[str, tuple[ColumnRelation, ...]]:
     """For each key, the relations that would restore it if it were hidden.
 
     The evidence is that of the attack, on complete data: `support.rows` are the records whose value
@@ -63,7 +63,7 @@ def find_determined_attributes(
     coded = [*cells.columns, *build_absence_columns(cells.columns)]
     state = RefillState(coded, key_names, read_from=published, seek=key_names)
     finder = RelationFinder(state)
-    relations: dict[str, list[Relation]] = {name: [] for name in key_names}
+    relations: dict[str, list[ColumnRelation]] = {name: [] for name in key_names}
     _add_calculations(state, relations)
     in_pairs = choose_pair_columns(state, key_names)
     pairs = list(combinations(in_pairs, 2))
@@ -78,7 +78,7 @@ def find_determined_attributes(
     }
 
 
-def _add_calculations(state: RefillState, relations: dict[str, list[Relation]]) -> None:
+def _add_calculations(state: RefillState, relations: dict[str, list[ColumnRelation]]) -> None:
     ranges = RangeFinder(state)
     for target in state.targets:
         for form, places, constant, predictions in screen_calculations(state, target):
@@ -101,7 +101,7 @@ def _add_groups(
     state: RefillState,
     finder: RelationFinder,
     places: tuple[int, ...],
-    relations: dict[str, list[Relation]],
+    relations: dict[str, list[ColumnRelation]],
 ) -> None:
     """The keys that groups of records tell, by the value they share or by their size."""
     partition: StrippedPartition | None = None
@@ -127,7 +127,7 @@ def _is_told_by_one(
     state: RefillState,
     target: Target,
     places: tuple[int, ...],
-    relations: dict[str, list[Relation]],
+    relations: dict[str, list[ColumnRelation]],
 ) -> bool:
     """Whether one of two columns tells the key by itself, so that the pair adds nothing."""
     if len(places) == 1:
@@ -145,8 +145,8 @@ def _build_relation(
     support: Support,
     *,
     constant: float | None = None,
-) -> Relation:
-    return Relation(
+) -> ColumnRelation:
+    return ColumnRelation(
         form=form,
         columns=tuple(name_column(state.columns[place]) for place in places),
         target=state.columns[target.place].name,

@@ -26,7 +26,7 @@ from divulge.protection.refill.dictionaries import find_dictionaries
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.member_sums import offer_member_sums
 from divulge.protection.refill.ranges import RangeFinder
-from divulge.protection.refill.relations import Narrowing, Relation
+from divulge.protection.refill.relations import ColumnRelation, Narrowing
 from divulge.protection.refill.restoration import restore_columns
 from divulge.protection.refill.state import Key, RefillState, StrippedPartition, Target
 from divulge.protection.refill.support import BOLDEST, Boldness, Support, choose_support
@@ -49,7 +49,7 @@ class Completion:
 
     columns: Mapping[str, CompletedColumn]
     """By the key of a column: of finer values the shown ones are among the codes."""
-    relations: tuple[Relation, ...]
+    relations: tuple[ColumnRelation, ...]
     narrowings: tuple[Narrowing, ...]
     pair_columns: int
     """How many columns were looked at in pairs."""

@@ -27,7 +27,7 @@ column's values mean; a `table` of counts leaves one value.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Relation:
+class ColumnRelation:
     """A relation that holds in the release: which columns tell which, and on what evidence.
 
     `cells` counts the hidden cells that it tells by itself, `used` those that were filled by it

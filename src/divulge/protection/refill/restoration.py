@@ -27,7 +27,7 @@ from divulge.protection.refill.ranges import (
     predict_by_ranges,
     rank_numbers,
 )
-from divulge.protection.refill.relations import Form, Relation
+from divulge.protection.refill.relations import ColumnRelation, Form
 from divulge.protection.refill.support import (
     Boldness,
     Support,
@@ -57,13 +57,13 @@ def restore_columns(
     truth: Mapping[str, Ints] | None,
     read_from: Sequence[str] | None,
     boldness: Boldness | None = None,
-) -> tuple[list[CodedColumn], list[Relation]]:
+) -> tuple[list[CodedColumn], list[ColumnRelation]]:
     """The columns, those of finer values with what others tell; and the relations that do.
 
     With the truth at hand, a relation that is too often wrong is left out.
     """
     restored: list[CodedColumn] = []
-    relations: list[Relation] = []
+    relations: list[ColumnRelation] = []
     for column in columns:
         if column.origin != "finer" or (column.codes >= 0).any():
             restored.append(column)
@@ -86,7 +86,7 @@ def restore_columns(
 
 def _fill_cells(
     column: CodedColumn, predictions: Iterator[Prediction], truth: Ints | None
-) -> tuple[Ints, list[Relation]]:
+) -> tuple[Ints, list[ColumnRelation]]:
     """Fill by the strongest relation first."""
     codes = column.codes.copy()
     allowed = _require_allowed(column)
@@ -102,7 +102,7 @@ def _fill_cells(
         codes[fresh] = prediction.codes[fresh]
         if rows.size:
             relations.append(
-                Relation(
+                ColumnRelation(
                     form=prediction.form,
                     columns=prediction.columns,
                     target=column.name,

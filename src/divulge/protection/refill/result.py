@@ -22,7 +22,7 @@ from divulge.protection.refill.discovery import Completion, complete_columns
 from divulge.protection.refill.figures import CellOutcomes, RefillFigures, add_figures
 from divulge.protection.refill.guesses import CellGuesses, guess_column, guess_mode
 from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.refill.relations import CATALOGUE, Narrowing, Relation
+from divulge.protection.refill.relations import CATALOGUE, ColumnRelation, Narrowing
 from divulge.protection.refill.support import BOLDEST, CAUTIOUS, Boldness
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError
@@ -54,7 +54,7 @@ class Refill:
     hidden_cells: HiddenCells = "marked"
 
     @property
-    def relations(self) -> tuple[Relation, ...]:
+    def relations(self) -> tuple[ColumnRelation, ...]:
         """The relations that tell hidden cells, each with its evidence."""
         return self.completion.relations
 
@@ -373,7 +373,7 @@ class Refill:
         is_group = column.origin == "group"
         return is_group or self.read_from is None or column.name in self.read_from
 
-    def _list_restoring(self, key: str) -> list[Relation]:
+    def _list_restoring(self, key: str) -> list[ColumnRelation]:
         """The relations that tell secret values; verified ones may know what values mean."""
         verified = self.verified_completion
         told = [r for r in self.relations if r.key == key]
@@ -383,7 +383,7 @@ class Refill:
             told += [r for r in more if (r.form, r.columns) not in seen]
         return told
 
-    def _list_tellers(self, name: str) -> list[Relation]:
+    def _list_tellers(self, name: str) -> list[ColumnRelation]:
         return [r for r in self.relations if r.key == name and r.used]
 
     def _find_column(self, name: str) -> CodedColumn:
@@ -472,7 +472,9 @@ class Refill:
         return sentences
 
 
-def _describe_telling(telling: Sequence[Relation], total: int, section: str) -> Iterator[Sentence]:
+def _describe_telling(
+    telling: Sequence[ColumnRelation], total: int, section: str
+) -> Iterator[Sentence]:
     """The most telling relation of an attribute, and how many more there are."""
     for relation in telling[:1]:
         values = {

@@ -21,7 +21,7 @@ from divulge.protection.refill.columns import (
 )
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.numbers import are_close, find_nearest
-from divulge.protection.refill.relations import Form, Relation, name_column
+from divulge.protection.refill.relations import ColumnRelation, Form, name_column
 from divulge.protection.refill.support import Boldness, Support, find_mode
 from divulge.work.arrays import Bools, Floats, Ints
 
@@ -153,7 +153,7 @@ class RefillState:
             and (read_from is None or column.origin == "group" or column.name in read_from)
         ]
         self._entries: dict[Key, int] = {}
-        self._relations: list[Relation] = []
+        self._relations: list[ColumnRelation] = []
         self._rights: list[int] = []
 
     def _build_target(
@@ -237,7 +237,7 @@ class RefillState:
         if number is None:
             number = self._entries[key] = len(self._relations)
             names = tuple(name_column(self.columns[place]) for place in key[1])
-            relation = Relation(
+            relation = ColumnRelation(
                 form=key[0],
                 columns=names,
                 target=self.columns[key[2]].name,
@@ -277,7 +277,7 @@ class RefillState:
                 self.versions[place] = self.versions[target.place]
         return total
 
-    def list_relations(self) -> tuple[Relation, ...]:
+    def list_relations(self) -> tuple[ColumnRelation, ...]:
         """The relations that told cells, those of one column together, the most telling first."""
         order = {self.columns[target.place].key: n for n, target in enumerate(self.targets)}
         return tuple(

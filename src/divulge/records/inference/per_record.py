@@ -97,7 +97,7 @@ class PerRecordSuccess:
     def to_assessment(self, description: AttackDescription, **more: Any) -> Assessment:
         """The figures of all secrets together."""
         [sums] = self._sum_by_group(np.zeros(len(self.certain[0]), np.int64), 1)
-        return _assess_group(description, sums, **more)
+        return assess_group(description, sums, **more)
 
     def break_down(self, description: AttackDescription, dataset: Dataset, group: str) -> Breakdown:
         """The figures of every group of records of the dataset."""
@@ -111,11 +111,11 @@ class PerRecordSuccess:
         sums_by_group = self._sum_by_group(column.codes, max(1, column.cardinality))
         return Breakdown(
             name,
-            {column.value(code): _assess_group(description, each)
+            {column.value(code): assess_group(description, each)
              for code, each in enumerate(sums_by_group) if each.secrets},
         )  # fmt: skip
 
-    def _sum_by_group(self, codes: npt.NDArray[Any], groups: int) -> list[_GroupSums]:
+    def _sum_by_group(self, codes: npt.NDArray[Any], groups: int) -> list[GroupSums]:
         def sum_pair(of_each: tuple[Any, Any], weight: Floats | None) -> Any:
             sums = [
                 np.bincount(codes, each if weight is None else each * weight, groups)
@@ -139,16 +139,16 @@ class PerRecordSuccess:
         certain = sure if self.people is not None else sum_pair(self.certain, None)
         worth = None if self.worth is None else sum_pair(self.worth, weight)
         return [
-            _GroupSums(
-                secrets=int(secrets[g]), certain=_round_pair(certain[g]), sure=_round_pair(sure[g]),
-                right=_round_pair(right[g]), worth=None if worth is None else _round_pair(worth[g]),
+            GroupSums(
+                secrets=int(secrets[g]), certain=round_pair(certain[g]), sure=round_pair(sure[g]),
+                right=round_pair(right[g]), worth=None if worth is None else round_pair(worth[g]),
             )
             for g in range(groups)
         ]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class _GroupSums:
+class GroupSums:
     """Sums over a group: secrets, how many are certain; the rest is weighed, one on average."""
 
     secrets: int
@@ -158,7 +158,8 @@ class _GroupSums:
     worth: PriorPosterior | None
 
 
-def _assess_group(description: AttackDescription, sums: _GroupSums, **more: Any) -> Assessment:
+def assess_group(description: AttackDescription, sums: GroupSums, **more: Any) -> Assessment:
+    """The assessment of a group from its sums."""
     total = sums.secrets or 1
     shares: dict[str, Any] = {
         "deterministic": PriorPosterior(sums.sure.prior / total, sums.sure.posterior / total),
@@ -179,7 +180,8 @@ def _to_plain(count: float) -> float:
     return count if isinstance(count, int) else float(count)
 
 
-def _round_pair(sums: Any) -> PriorPosterior:
+def round_pair(sums: Any) -> PriorPosterior:
+    """Two sums of shares, whole where they should be."""
     # A sum of shares like 1/3 ends a hair beside a whole number; the hair is not a finding.
     rounded = [round(float(each), 9) for each in sums]
     return PriorPosterior(*(int(each) if each == int(each) else each for each in rounded))

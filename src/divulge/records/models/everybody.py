@@ -19,6 +19,7 @@ from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.engines import ClassSizes
 from divulge.qif import PriorPosterior
+from divulge.records import tuning
 from divulge.records.inference import charts
 from divulge.records.inference.per_record import AttackDescription
 from divulge.records.inference.secrets import Secrets
@@ -50,6 +51,37 @@ def assess_everybody(
         if key is None or gain is not None
         else work.memoise("records", key, count_figures)
     )
+    return assess_counts(
+        dataset,
+        counts,
+        knows,
+        seeks=seeks,
+        model=model,
+        gain=gain,
+        figures=figures,
+        weighed=weighed,
+        _breakdown=lambda group: (
+            secrets()
+            .assess_records(gain)
+            .break_down(describe_attack(dataset, knows, seeks, model, weighed), dataset, group)
+        ),
+        _risk=lambda: secrets().risk,
+    )
+
+
+def assess_counts(
+    dataset: Dataset,
+    counts: Mapping[str, npt.NDArray[Any]],
+    knows: list[str],
+    *,
+    seeks: list[str],
+    model: str,
+    gain: Any = None,
+    figures: Mapping[str, float] = MappingProxyType({}),
+    weighed: bool = False,
+    **callbacks: Any,
+) -> Assessment:
+    """The assessment that follows from counts of classes, wherever they were counted."""
     sizes = ClassSizes(counts["size"], counts["classes"])
     certain = PriorPosterior(*(int(number) for number in counts["certain"]))
     right = PriorPosterior(*(float(number) for number in counts["right"]))
@@ -66,14 +98,12 @@ def assess_everybody(
             "classes": sizes.count,
             "singletons": sizes.singletons,
             "smallest_class": sizes.smallest,
-            "capacity": float(counts["capacity"][0]),
+            # A sum of shares ends a hair beside what it is, by the order in which it was added up.
+            "capacity": float(f"{counts['capacity'][0]:.{tuning.CAPACITY_DIGITS}g}"),
             **figures,
         },
         _chart=lambda: charts.draw_class_sizes(sizes, dataset.subjects),
-        _breakdown=lambda group: (
-            secrets().assess_records(gain).break_down(description, dataset, group)
-        ),
-        _risk=lambda: secrets().risk,
+        **callbacks,
     )
 
 

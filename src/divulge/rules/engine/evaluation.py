@@ -53,7 +53,7 @@ def evaluate(
         InvalidInput: if the program or its data cannot be taken, with all places.
         BoundReached: if it was stopped at a bound.
     """
-    session = DuckSession()
+    session = DuckSession(raw_errors=True)  # the task runner has words of rules for them
     session.__enter__()
     try:
         return _evaluate_in(

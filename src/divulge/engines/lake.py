@@ -1,0 +1,207 @@
+"""Records that stay where they are: Parquet files, a database's table, a table behind Spark.
+
+Whatever it is, a session offers it as `records`, with columns `c0`, `c1`, ... : a user's names end
+at this door, and so do the ways in which one value may be written twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from divulge.engines.duck import DuckSession, identifier
+from divulge.engines.session import EngineError, Session
+from divulge.engines.spark import SparkConnectSession
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RAW = "raw_records"
+RECORDS = "records"
+
+_FOOTER_LENGTH = 8
+"""Bytes at the end of a Parquet file: the length of its footer, and a mark."""
+_GLOB_SIGNS = "*?["
+_SPARK_SIGNS = "*?[]{}\\,"
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """Parquet files, read by DuckDB here or by a Spark server that sees the same files."""
+
+    paths: tuple[Path, ...]
+    engine: str = "duckdb"
+
+    is_cheap = True
+    """Whether the fingerprint is found without a look at all records."""
+
+    def find_fingerprint(self, session: Session | None) -> str:  # noqa: ARG002  # files tell it
+        """A digest of what the files are: their sizes, when they were written, what they hold.
+
+        Raises:
+            EngineError: if one is gone.
+        """
+        digest = hashlib.blake2b(digest_size=16)
+        for path in self.paths:
+            try:
+                status = path.stat()
+                digest.update(f"{path.name} {status.st_size} {status.st_mtime_ns} ".encode())
+                digest.update(_read_footer(path, status.st_size))
+            except OSError:
+                message = f'"{path.name}" cannot be read: it was moved, removed or replaced'
+                raise EngineError(message) from None
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A table of a DuckDB database file."""
+
+    path: Path
+    table: tuple[str, str]
+    """Its schema and its name."""
+    engine: str = "duckdb"
+
+    is_cheap = True
+
+    def find_fingerprint(self, session: Session | None) -> str:  # noqa: ARG002  # the file tells it
+        """A digest of the file: its size, and when it was written."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            message = f'"{self.path.name}" cannot be read: it was moved, removed or replaced'
+            raise EngineError(message) from None
+        return f"{status.st_size}-{status.st_mtime_ns}-{'.'.join(self.table)}"
+
+
+@dataclass(frozen=True)
+class LakeTable:
+    """A table that a Spark server knows by name."""
+
+    engine: str
+    table: str
+
+    is_cheap = False
+
+    def find_fingerprint(self, session: Session | None) -> str:
+        """A digest of all its records: a server tells no more of a table than what is in it."""
+        if session is not None:
+            return session.fingerprint(RAW)
+        with open_raw(self) as own_session:
+            return own_session.fingerprint(RAW)
+
+
+Lake: TypeAlias = ParquetFiles | DatabaseTable | LakeTable
+"""Where records lie that stay there."""
+
+
+@contextmanager
+def open_raw(lake: Lake, memory_limit: int | None = None) -> Iterator[Session]:
+    """A session in which the records are `raw_records`, their columns c0, c1, ... as they are."""
+    if lake.engine == "duckdb":
+        with DuckSession(memory_limit) as duck:
+            duck.run("SET preserve_insertion_order = false")  # counting has no order
+            _offer_to_duck(duck, lake)
+            yield duck
+        return
+    with SparkConnectSession(None if lake.engine == "sail" else lake.engine) as spark:
+        if isinstance(lake, LakeTable):
+            spark.offer_table(RAW, lake.table)
+        elif isinstance(lake, ParquetFiles):
+            spark.offer_files(RAW, [_name_for_spark(path) for path in lake.paths])
+        yield spark
+
+
+@contextmanager
+def open_records(
+    lake: Lake, kinds: Sequence[pa.DataType | None], memory_limit: int | None = None
+) -> Iterator[Session]:
+    """A session in which the records are `records`, equal values equal.
+
+    Args:
+        lake: where they are.
+        kinds: of each column its type; None where it is left out.
+        memory_limit: bytes that DuckDB may take here before it writes to disk.
+    """
+    with open_raw(lake, memory_limit) as session:
+        columns = ", ".join(
+            normalise_column(f"c{place}", kind)
+            for place, kind in enumerate(kinds)
+            if kind is not None
+        )
+        session.define(RECORDS, f"SELECT {columns} FROM {RAW}")
+        yield session
+
+
+def normalise_column(name: str, kind: pa.DataType) -> str:
+    """A column as it is counted: not-a-number is missing, and minus zero is zero.
+
+    >>> import pyarrow as pa
+    >>> normalise_column("c0", pa.int64())
+    'c0'
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_floating(kind):
+        return name
+    return (
+        f"CASE WHEN isnan({name}) THEN NULL WHEN {name} = 0 THEN CAST(0 AS DOUBLE) "
+        f"ELSE CAST({name} AS DOUBLE) END AS {name}"
+    )
+
+
+def read_lake_names(lake: Lake) -> list[str]:
+    """The names of the columns of a table behind Spark."""
+    if not isinstance(lake, LakeTable):
+        raise TypeError("the names of files are read from the files")
+    with SparkConnectSession(None if lake.engine == "sail" else lake.engine) as spark:
+        return spark.offer_table(RAW, lake.table)
+
+
+def _offer_to_duck(duck: DuckSession, lake: Lake) -> None:
+    """A view whose columns have names of ours."""
+    if isinstance(lake, ParquetFiles):
+        files = ", ".join(_quote_for_duck(path) for path in lake.paths)
+        source = f"read_parquet([{files}], hive_partitioning = false)"
+    elif isinstance(lake, DatabaseTable):
+        duck.run(f"ATTACH {_quote_text(str(lake.path))} AS lake (READ_ONLY)")
+        source = ".".join(identifier(name) for name in ("lake", *lake.table))
+    else:
+        raise TypeError("a table behind Spark is not read by DuckDB")
+    width = len(duck.table(f"SELECT * FROM {source} LIMIT 0").schema)
+    names = ", ".join(f"c{place}" for place in range(width))
+    duck.define(RAW, f"SELECT * FROM {source} AS lake_records({names})")
+
+
+def _quote_for_duck(path: Path) -> str:
+    """A file's name as DuckDB takes it: signs that stand for many files stand for themselves."""
+    text = "".join(f"[{sign}]" if sign in _GLOB_SIGNS else sign for sign in str(path.absolute()))
+    return _quote_text(text)
+
+
+def _quote_text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _name_for_spark(path: Path) -> str:
+    text = str(path.absolute())
+    if any(sign in _SPARK_SIGNS for sign in text):
+        message = (
+            f'"{path.name}": a Spark server takes {_SPARK_SIGNS} in names for signs of its own'
+        )
+        raise EngineError(message)
+    return f"file://{text}"
+
+
+def _read_footer(path: Path, size: int) -> bytes:
+    """What a Parquet file says of its records, among it the bounds of each column."""
+    with path.open("rb") as file:
+        file.seek(max(0, size - _FOOTER_LENGTH))
+        end = file.read()
+        length = min(int.from_bytes(end[:4], "little"), size)
+        file.seek(max(0, size - _FOOTER_LENGTH - length))
+        return file.read()
