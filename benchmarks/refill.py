@@ -22,7 +22,7 @@ from tests.protection.refill.plain import count_support_by_loops
 from divulge import Dataset, protection
 from divulge.protection.refill import kernels
 from divulge.protection.refill.cells import ReleaseCells, read_cells
-from divulge.protection.refill.discovery import complete_columns
+from divulge.protection.refill.search.discovery import complete_columns
 
 KEYS = ["region", "age", "sex", "size", "citizenship", "status"]
 

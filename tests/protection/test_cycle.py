@@ -12,7 +12,7 @@ from divulge import Dataset, Hierarchy, InvalidInput, Limit, datasets, protectio
 from divulge.assessment import measures
 from divulge.protection import OutOfReachError, tuning
 from divulge.protection.changes.changes import select_records
-from divulge.protection.limits.per_record import build_goals
+from divulge.protection.limits.goal_list import build_goals
 from divulge.protection.result.utility import _measure_shift
 from divulge.records.risk.registry import MEASURES
 

@@ -10,7 +10,7 @@ import pytest
 import divulge as dv
 from divulge.protection import OutOfReachError
 from divulge.protection.refill.result import Refill
-from divulge.protection.refill_resistance import refill_released
+from divulge.protection.resistance.published_view import refill_released
 from divulge.release import Release, attack_again
 from divulge.report import report
 

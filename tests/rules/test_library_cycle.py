@@ -17,7 +17,7 @@ from tests.rules.library_cases import FEW, companies, copy_roles, run_library
 
 import divulge as dv
 from divulge.data import Dataset, Hierarchy
-from divulge.protection.limits.per_record import build_goals
+from divulge.protection.limits.goal_list import build_goals
 
 ITALY = {
     "Area": Hierarchy.from_levels(

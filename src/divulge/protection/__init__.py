@@ -10,8 +10,8 @@ from divulge.protection.published_judgement import PublishedJudgement, judge_pub
 from divulge.protection.recode import recode
 from divulge.protection.refill.attack import refill
 from divulge.protection.refill.determinants import find_determined_attributes
-from divulge.protection.refill.relations import ColumnRelation
 from divulge.protection.refill.result import Refill
+from divulge.protection.refill.search.relations import ColumnRelation
 from divulge.protection.result.audit import Audit, audit
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.recipe import Recipe

@@ -47,18 +47,18 @@ from divulge.protection.first_changes import (
 )
 from divulge.protection.global_recoding import describe_levels, recode_greedily, recode_to_levels
 from divulge.protection.joint_levels import protect_jointly
-from divulge.protection.limits.per_record import AttackRunner, Goal, build_goals
+from divulge.protection.limits.goal_list import build_goals
+from divulge.protection.limits.per_record import AttackRunner, Goal
 from divulge.protection.local_protection import suppress_to_limits
 from divulge.protection.method.attack import attack_method
 from divulge.protection.method.decoys import DecoyWish, add_decoys, check_decoys
 from divulge.protection.refill_resistance import (
     DETERMINED_CHOICES,
     DeterminedChoice,
-    PublishedView,
-    select_known,
     withstand_refilling,
-    withstands_refill,
 )
+from divulge.protection.resistance.published_view import PublishedView, select_known
+from divulge.protection.resistance.refilled_records import withstands_refill
 from divulge.protection.result.protected import Protected
 from divulge.protection.single_records import protect_best, recode_records
 from divulge.protection.suppression.request import Order, Search, refuse_changed_kept

@@ -16,14 +16,15 @@ import numpy as np
 
 from divulge.assessment import Limit, Sentence
 from divulge.data.column_fate import Unlisted, find_column_fate
-from divulge.protection.limits.per_record import build_goals, has_protection_method
+from divulge.protection.limits.goal_list import build_goals
+from divulge.protection.limits.limit_kinds import has_protection_method
 from divulge.protection.refill.result import Refill
-from divulge.protection.refill_resistance import (
+from divulge.protection.resistance.published_view import (
     PublishedView,
     refill_released,
-    remove_refilled,
     select_known,
 )
+from divulge.protection.resistance.refilled_records import remove_refilled
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.recipe import Recipe
 from divulge.protection.result.recipe_application import judge_model

@@ -25,7 +25,9 @@ from divulge.protection.changes.recodings import add_hierarchies
 from divulge.protection.cycle import run_cycle
 from divulge.protection.cycle_request import CycleState, check_cycle_request
 from divulge.protection.global_recoding import describe_levels
-from divulge.protection.limits.per_record import Goal, build_goals, has_protection_method
+from divulge.protection.limits.goal_list import build_goals
+from divulge.protection.limits.limit_kinds import has_protection_method
+from divulge.protection.limits.per_record import Goal
 from divulge.protection.recode_request import (
     SEARCHES,
     LevelSearch,

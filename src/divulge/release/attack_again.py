@@ -16,7 +16,7 @@ from divulge.data import Dataset
 from divulge.protection import Protected
 from divulge.protection.changes.changes import select_records
 from divulge.protection.refill.result import Refill
-from divulge.protection.refill_resistance import PublishedView, refill_released
+from divulge.protection.resistance.published_view import PublishedView, refill_released
 from divulge.release.check import check_data, run_knowing_original
 from divulge.release.protected_release import Part
 from divulge.release.publication import Publication, Reservation, plan_publications

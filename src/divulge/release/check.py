@@ -21,7 +21,8 @@ from divulge.data import Dataset
 from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.protection import Directives
 from divulge.protection.first_changes import add_thresholds
-from divulge.protection.limits.per_record import build_goals, has_protection_method, is_count_limit
+from divulge.protection.limits.goal_list import build_goals
+from divulge.protection.limits.limit_kinds import has_protection_method, is_count_limit
 from divulge.records.participation import describe_sample
 from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
 from divulge.records.risk.population.recoded_population import recode_population

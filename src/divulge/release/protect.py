@@ -34,7 +34,7 @@ from divulge.data.column import find_hidden_cells
 from divulge.data.missing_kinds import list_merged_names, merge_missing_kinds
 from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
-from divulge.protection.limits.per_record import has_protection_method
+from divulge.protection.limits.limit_kinds import has_protection_method
 from divulge.release.attack_again import (
     WORSE_SENTENCES,
     attack_again,

@@ -80,7 +80,7 @@ def test_no_relation_is_found_in_shuffled_columns(
     protected: protection.Protected, seed: int
 ) -> None:
     from divulge.protection.refill.cells import read_cells
-    from divulge.protection.refill.discovery import complete_columns
+    from divulge.protection.refill.search.discovery import complete_columns
 
     random = np.random.default_rng(seed)
     cells = read_cells(protected.dataset, protected.original, KEYS)

@@ -9,8 +9,8 @@ import pytest
 
 from divulge.protection.refill import kernels
 from divulge.protection.refill.columns import CodedColumn
-from divulge.protection.refill.discovery import complete_columns
-from divulge.protection.refill.support import Support, bound_share_below, choose_support
+from divulge.protection.refill.search.discovery import complete_columns
+from divulge.protection.refill.search.support import Support, bound_share_below, choose_support
 from divulge.work.arrays import Ints
 
 from .plain import HIDDEN, count_support_by_loops, refill_by_loops, wilson

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.protection.refill.columns import CodedColumn
-from divulge.protection.refill.discovery import complete_columns
-from divulge.protection.refill.member_sums import screen_member_sums
-from divulge.protection.refill.state import RefillState
+from divulge.protection.refill.search.discovery import complete_columns
+from divulge.protection.refill.search.member_sums import screen_member_sums
+from divulge.protection.refill.search.state import RefillState
 from divulge.work.arrays import Array, Floats, Ints
 
 from .plain import ABSENT, HIDDEN

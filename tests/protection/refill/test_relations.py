@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from divulge.protection import tuning
 from divulge.protection.refill.columns import CodedColumn
-from divulge.protection.refill.discovery import Completion, complete_columns
-from divulge.protection.refill.ranges import measure_ranges, predict_by_ranges, rank_numbers
+from divulge.protection.refill.search.discovery import Completion, complete_columns
+from divulge.protection.refill.search.ranges import measure_ranges, predict_by_ranges, rank_numbers
 from divulge.work.arrays import Array, Ints
 
 from .plain import ABSENT, HIDDEN

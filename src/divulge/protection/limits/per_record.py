@@ -7,9 +7,9 @@ figures of an adversary's attack all come down to the same: a risk per record, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import ceil, fsum, inf
+from math import ceil, fsum
 from typing import Any
 
 import numpy as np
@@ -19,29 +19,27 @@ from divulge import records
 from divulge.assessment import Assessment, Limit, Measurement, Outcome, Sentence, measures
 from divulge.assessment.assessment_measures import HIGHEST_RISK
 from divulge.assessment.limit import is_beyond_bound
-from divulge.classes.people import RecordsKnown, find_people
+from divulge.classes.people import RecordsKnown
 from divulge.data import Dataset
+from divulge.protection.limits.limit_kinds import classify_limit, describe_rule, is_count_limit
 from divulge.records.risk.class_measures.class_measure import ClassMeasure
 from divulge.records.risk.clusters import Clusters
 from divulge.records.risk.custom_risk import name_function, read_risks
 from divulge.records.risk.frequencies import (
     DEFAULT_NULLS,
     SEMANTICS_OF_ORIGINAL,
-    HiddenCellsError,
     Nulls,
 )
 from divulge.records.risk.group_risk import describe_links, spread_risk
-from divulge.records.risk.links import read_links
 from divulge.records.risk.measure_spec import (
     MeasureSpec,
-    PerRecord,
     judge_average_risk,
     take_record_risk,
 )
 from divulge.records.risk.people_frequencies import describe_people
 from divulge.records.risk.population.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
-from divulge.work import InvalidInput, Problem, Problems
+from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Bools, Floats, Ints
 
 AttackRunner = Callable[[Dataset, Dataset], Assessment]
@@ -343,141 +341,3 @@ def _as_risk(class_measure: ClassMeasure) -> Floats:
     elif class_measure.measure == "delta_disclosure":
         values = -np.expm1(-values)
     return np.clip(values, 0, 1)
-
-
-def classify_limit(limit: Limit) -> PerRecord | None:
-    """How a measure of a dataset sees who keeps a limit from holding; None if it does not."""
-    measure = MEASURES.get(limit.measure)
-    if measure is not None:
-        return measure.per_record
-    is_told = not limit.of_assessment and hasattr(measures()[limit.measure], "record_risk")
-    return "risk" if is_told else None
-
-
-def is_count_limit(limit: Limit) -> bool:
-    """Whether a limit counts records that look alike."""
-    return classify_limit(limit) == "count"
-
-
-def has_protection_method(limit: Limit) -> bool:
-    """Whether there is a method that can make a limit hold; others are only judged."""
-    return limit.of_assessment or classify_limit(limit) is not None
-
-
-def build_goals(
-    dataset: Dataset,
-    limits: Sequence[Limit],
-    attacks: Mapping[str | None, tuple[AttackRunner, Sequence[str]]] | None = None,
-    links: Any = None,
-    on: str | None = None,
-    *,
-    original: Dataset | None = None,
-) -> list[Goal]:
-    """The goals of some limits, checked for sense together.
-
-    A limit of an adversary without an attack is taken of somebody who knows all
-    quasi-identifiers and seeks the record (CRS). `links` are of all limits that have none of their
-    own; `original` are the same records as they were, where some of what links them is hidden.
-    """
-    problems = Problems(f'protection of "{dataset.name}"')
-    if isinstance(limits, Limit):
-        problems.add("limits", "must be a list.")
-        problems.raise_any()
-    if not limits:
-        problems.add("limits", "holds none; say what must hold.")
-    goals = []
-    for place, limit in enumerate(limits, start=1):
-        where = f"limit {place}"
-        among: Iterable[str] | None = limit.options.get("among")
-        if limit.of_assessment:
-            run, knows = (attacks or {}).get(limit.adversary, (None, ()))
-            if run is None:
-                knows = dataset.attributes(None, "knows")
-                run = _build_crs_attack(list(knows))
-            if links is not None:
-                message = f"{limit.measure} is of an adversary: it is they who may know of links."
-                problems.add(f"{where}, links", message)
-            if limit.measure.endswith(".prior"):
-                message = f"{limit.measure} is known before the release; nothing can change it."
-                problems.add(where, message)
-            goals.append(Goal(limit=limit, among=tuple(knows), run_attack=run))
-            continue
-        if not has_protection_method(limit):
-            message = f"{limit.measure} has no risk per record; no method of protection lowers it."
-            problems.add(where, message)
-            continue
-        goals.append(
-            Goal(
-                limit=limit,
-                among=tuple(dataset.attributes(among, "among")),
-                clusters=_find_clusters(
-                    limit,
-                    dataset if original is None else original,
-                    links=links,
-                    on=on,
-                    problems=problems,
-                    where=where,
-                ),
-            )
-        )
-    _check_contradictions(dataset, goals, problems)
-    problems.raise_any()
-    return goals
-
-
-def _find_clusters(
-    limit: Limit,
-    dataset: Dataset,
-    *,
-    links: Any,
-    on: str | None,
-    problems: Problems,
-    where: str,
-) -> Clusters | None:
-    """Who is linked, by the links of a limit or else by those of all; what is wrong is noted."""
-    own = limit.options.get("links")
-    if own is None and links is None:
-        return None
-    measure = MEASURES.get(limit.measure)
-    if measure is None or measure.linked is None:
-        problems.add(f"{where}, links", f'do not go with measure "{limit.measure}".')
-        return None
-    try:
-        chosen = read_links(links, on) if own is None else read_links(own)
-        return chosen.find_clusters(dataset)
-    except HiddenCellsError:
-        raise
-    except InvalidInput as error:
-        problems.extend(f"{where}, links", error.problems)
-        return None
-
-
-def _build_crs_attack(knows: list[str]) -> AttackRunner:
-    return lambda dataset, _: records.attack(dataset, "CRS", knows=knows)
-
-
-def _check_contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Problems) -> None:
-    """Limits that no data of this kind can keep."""
-    people = find_people(dataset)
-    for goal in goals:
-        limit = goal.limit
-        if goal.is_count_limit and limit.bound > dataset.rows:
-            message = f"{limit.bound:g} records cannot form a class: there are {dataset.rows:,}."
-            problems.add(limit.measure, message)
-        elif goal.is_count_limit and people is not None and limit.bound > people.number:
-            message = f"{limit.bound:g} people cannot form a class: there are {people.number:,}."
-            problems.add(limit.measure, message)
-        column = dataset.columns.get(limit.attribute or "")
-        kinds = inf if column is None else column.cardinality
-        if limit.measure.endswith("l_diversity") and limit.bound > kinds:
-            message = f'"{limit.attribute}" has {kinds} values; {limit.bound:g} cannot be.'
-            problems.add(limit.measure, message)
-
-
-def describe_rule(key: str, **values: object) -> str:
-    """A limit in short, or a part of it.
-
-    >>> describe_rule("anonymity", k=3, nulls="bayes")
-    '3-anonymity (bayes)'
-    """
-    return str(Sentence("divulge.protection", f"rule.{key}", values))

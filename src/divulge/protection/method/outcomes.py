@@ -10,7 +10,7 @@ import numpy as np
 from divulge import work
 from divulge.protection import tuning
 from divulge.protection.refill.columns import CodedColumn
-from divulge.protection.refill.guesses import learn_bayes
+from divulge.protection.refill.outcomes.guesses import learn_bayes
 from divulge.protection.result.exclusions import ExcludedValues
 from divulge.work.arrays import Array, Bools, Floats, Ints
 

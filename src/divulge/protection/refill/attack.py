@@ -14,8 +14,8 @@ import numpy.typing as npt
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.refill.cells import HiddenCells, gather_groups, read_cells, select_rows
-from divulge.protection.refill.discovery import complete_columns
 from divulge.protection.refill.result import Refill
+from divulge.protection.refill.search.discovery import complete_columns
 from divulge.protection.result.protected import Protected
 from divulge.work import DivulgeError, Problems, checks
 

@@ -21,9 +21,9 @@ from divulge.data.value_texts import format_value
 from divulge.protection.changes.changes import select_records
 from divulge.protection.refill.coarse_cells import FinerCells, find_copies, find_finer_cells
 from divulge.protection.refill.columns import CodedColumn
-from divulge.protection.refill.discovery import CompletedColumn
 from divulge.protection.refill.kernels import ABSENT, HIDDEN
-from divulge.protection.refill.numbers import convert_numbers
+from divulge.protection.refill.search.discovery import CompletedColumn
+from divulge.protection.refill.search.numbers import convert_numbers
 from divulge.work import Problems
 from divulge.work.arrays import Bools, Floats, Ints
 

@@ -17,9 +17,9 @@ from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.value_texts import format_value, match_value_texts
 from divulge.protection.changes.changes import replace_values
 from divulge.protection.refill.columns import AllowedValues, CodedColumn
-from divulge.protection.refill.discovery import CompletedColumn
 from divulge.protection.refill.kernels import ABSENT, HIDDEN
-from divulge.protection.refill.numbers import convert_numbers
+from divulge.protection.refill.search.discovery import CompletedColumn
+from divulge.protection.refill.search.numbers import convert_numbers
 from divulge.work.arrays import Bools, Ints
 
 

@@ -13,19 +13,19 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.data import Dataset
-from divulge.protection.refill.arithmetic import (
+from divulge.protection.refill.cells import gather_groups, read_cells
+from divulge.protection.refill.columns import build_absence_columns
+from divulge.protection.refill.search.arithmetic import (
     may_fit_sample,
     measure_numbers,
     screen_calculations,
 )
-from divulge.protection.refill.cells import gather_groups, read_cells
-from divulge.protection.refill.columns import build_absence_columns
-from divulge.protection.refill.discovery import RelationFinder, choose_pair_columns
-from divulge.protection.refill.member_sums import screen_member_sums
-from divulge.protection.refill.ranges import RangeFinder, is_step
-from divulge.protection.refill.relations import ColumnRelation, Form, name_column
-from divulge.protection.refill.state import RefillState, StrippedPartition, Target
-from divulge.protection.refill.support import Support, choose_support
+from divulge.protection.refill.search.discovery import RelationFinder, choose_pair_columns
+from divulge.protection.refill.search.member_sums import screen_member_sums
+from divulge.protection.refill.search.ranges import RangeFinder, is_step
+from divulge.protection.refill.search.relations import ColumnRelation, Form, name_column
+from divulge.protection.refill.search.state import RefillState, StrippedPartition, Target
+from divulge.protection.refill.search.support import Support, choose_support
 
 
 def find_determined_attributes(

@@ -12,7 +12,7 @@ from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.refill.attack import refill
 from divulge.protection.refill.cells import has_secret_cells
-from divulge.protection.refill.relations import CATALOGUE
+from divulge.protection.refill.search.relations import CATALOGUE
 from divulge.qif import PriorPosterior
 from divulge.work import Problem
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,18 +15,23 @@ from divulge.assessment.sentence import format_number, read_phrases
 from divulge.data import Dataset
 from divulge.protection import tuning
 from divulge.protection.refill.cells import HiddenCells, ReleaseCells
-from divulge.protection.refill.charts import draw_refill
-from divulge.protection.refill.coarse_outcomes import judge_coarse_cells
 from divulge.protection.refill.columns import CodedColumn
-from divulge.protection.refill.discovery import Completion, complete_columns
-from divulge.protection.refill.figures import CellOutcomes, RefillFigures, add_figures
-from divulge.protection.refill.guesses import CellGuesses, guess_column, guess_mode
 from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.refill.relations import CATALOGUE, ColumnRelation, Narrowing
-from divulge.protection.refill.support import BOLDEST, CAUTIOUS, Boldness
+from divulge.protection.refill.outcomes.charts import draw_refill
+from divulge.protection.refill.outcomes.coarse_outcomes import judge_coarse_cells
+from divulge.protection.refill.outcomes.description import (
+    describe_figures,
+    describe_limitations,
+    describe_relations,
+)
+from divulge.protection.refill.outcomes.figures import CellOutcomes, RefillFigures, add_figures
+from divulge.protection.refill.outcomes.hidden_outcomes import judge_hidden_cells
+from divulge.protection.refill.search.discovery import Completion, complete_columns
+from divulge.protection.refill.search.relations import CATALOGUE, ColumnRelation, Narrowing
+from divulge.protection.refill.search.support import BOLDEST, CAUTIOUS, Boldness
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError
-from divulge.work.arrays import Floats, Ints
+from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -190,10 +195,11 @@ class Refill:
 
     def sentences(self) -> tuple[Sentence, ...]:
         """What is refilled, by which relations, and what guessing achieves."""
-        return (
-            *self._build_sentences(self.figures, self.coarse_figures),
-            *self._list_details(),
-        )
+        return (*describe_figures(self.figures, self.coarse_figures), *describe_relations(self))
+
+    def list_limitations(self) -> list[Sentence]:
+        """What the attack did not look at: of very many columns or records, a part is drawn."""
+        return describe_limitations(self.completion, self.cells.dataset.rows)
 
     def explain(self, language: str = "en") -> list[str]:
         """The same in words."""
@@ -319,44 +325,17 @@ class Refill:
 
     @cached_property
     def _outcomes(self) -> tuple[CellOutcomes, ...]:
-        return tuple(self._judge_attribute(name) for name in self.cells.targets)
-
-    def _judge_attribute(self, name: str) -> CellOutcomes:
-        column = self._find_column(name)
-        truth = None if self.cells.truth is None else self.cells.truth.get(name)
-        rows = np.flatnonzero(column.codes == HIDDEN)
-        others, keys = self._list_others(name), self._list_other_keys(name)
-        from_keys = guess_column(column, keys, truth)
-        readable = [*others, *(c for c in keys if not self._may_read(c))]
-        guesses = max(guess_column(column, readable, truth), from_keys, key=lambda g: g.share)
-        completed = self.completion.columns[name]
-        is_claimed = completed.teller[rows] >= 0
-        claimed = CellGuesses(
-            codes=np.where(is_claimed, completed.codes[rows], guesses.codes), share=guesses.share
-        )
-        chances = _list_chances(claimed, rows, truth)
-        is_right = is_verified = None
-        if truth is None:
-            shares = np.array([relation.support.share for relation in self._list_tellers(name)])
-            if is_claimed.any():
-                chances[is_claimed] = shares.min(initial=1.0)
-        else:
-            is_right = is_claimed & (chances == 1)
-            verified = self.verified_completion
-            assert verified is not None  # noqa: S101  # there is a truth
-            told = verified.columns[name]
-            is_verified = (told.teller[rows] >= 0) & (told.codes[rows] == truth[rows])
-        alone = _list_chances(guesses, rows, truth)
-        return CellOutcomes(
-            rows=rows,
-            is_claimed=is_claimed,
-            is_right=is_right,
-            is_verified=is_verified,
-            # Claims that are mostly wrong must not make the best guess look worse than it is.
-            best_guess=chances if chances.sum() >= alone.sum() else alone,
-            guess=alone,
-            keys_only=_list_chances(from_keys, rows, truth),
-            base_rate=_list_chances(guess_mode(column, truth), rows, truth),
+        verified = self.verified_completion
+        return tuple(
+            judge_hidden_cells(
+                self._find_column(name),
+                self.completion,
+                None if verified is None else verified.columns[name],
+                truth=None if self.cells.truth is None else self.cells.truth.get(name),
+                others=self._list_others(name),
+                keys=self._list_other_keys(name),
+            )
+            for name in self.cells.targets
         )
 
     def _list_others(self, name: str) -> list[CodedColumn]:
@@ -372,19 +351,6 @@ class Refill:
             return False
         is_group = column.origin == "group"
         return is_group or self.read_from is None or column.name in self.read_from
-
-    def _list_restoring(self, key: str) -> list[ColumnRelation]:
-        """The relations that tell secret values; verified ones may know what values mean."""
-        verified = self.verified_completion
-        told = [r for r in self.relations if r.key == key]
-        if verified is not None:
-            seen = {(r.form, r.columns) for r in told}
-            more = [r for r in verified.relations if r.key == key]
-            told += [r for r in more if (r.form, r.columns) not in seen]
-        return told
-
-    def _list_tellers(self, name: str) -> list[ColumnRelation]:
-        return [r for r in self.relations if r.key == name and r.used]
 
     def _find_column(self, name: str) -> CodedColumn:
         return self.cells.find_column(name)
@@ -419,80 +385,12 @@ class Refill:
             ),
             claim="estimate",
             sentences=(
-                *self._build_sentences(figures, coarse),
-                *(self._list_details() if is_whole else ()),
+                *describe_figures(figures, coarse),
+                *(describe_relations(self) if is_whole else ()),
             ),
             figures=numbers,
             **(asked if is_whole else {}),
         )
-
-    def _build_sentences(
-        self, figures: RefillFigures, coarse: RefillFigures
-    ) -> tuple[Sentence, ...]:
-        sentences: list[Sentence] = []
-        if figures.hidden:
-            values: Mapping[str, Any] = figures.to_dict()
-            kind = "claimed" if figures.right is None else "right"
-            guess = "expected" if figures.right is None else "guessed"
-            sentences.append(Sentence(CATALOGUE, f"refill.{kind}", values))
-            sentences.append(Sentence(CATALOGUE, f"refill.{guess}", values))
-        if coarse.hidden:
-            kind = "coarse_claimed" if coarse.right is None else "coarse_right"
-            sentences.append(Sentence(CATALOGUE, f"refill.{kind}", coarse.to_dict()))
-        return tuple(sentences)
-
-    def _list_details(self) -> tuple[Sentence, ...]:
-        """The most telling relations of each attribute, bounds, and what was left out."""
-        sentences: list[Sentence] = []
-        for name in self.cells.targets:
-            hidden = int((self._find_column(name).codes == HIDDEN).sum())
-            telling = [r for r in self.relations if r.key == name]
-            if telling:
-                sentences += _describe_telling(telling, hidden, "told")
-            else:  # what the release does not show is told to who knows it from elsewhere
-                sentences += _describe_telling(self._list_restoring(name), hidden, "known")
-        for finer in self.cells.finer.values():
-            telling = self._list_restoring(finer.column.key)
-            sentences += _describe_telling(telling, finer.rows.size, "told_finer")
-        sentences += [narrowing.sentence() for narrowing in self.narrowings]
-        sentences += self.list_limitations()
-        if self.hidden_cells == "all":
-            sentences.append(Sentence(CATALOGUE, "refill.all_nulls", {}))
-        return tuple(sentences)
-
-    def list_limitations(self) -> list[Sentence]:
-        """What the attack did not look at: of very many columns or records, a part is drawn."""
-        completion, sentences = self.completion, []
-        if completion.pair_columns < completion.all_columns:
-            values = {"pairs": completion.pair_columns, "total": completion.all_columns}
-            sentences.append(Sentence(CATALOGUE, "refill.sampled", values))
-        if completion.modulus > 1:
-            values = {"rows": self.cells.dataset.rows, "modulus": completion.modulus}
-            sentences.append(Sentence(CATALOGUE, "refill.drawn", values))
-        return sentences
-
-
-def _describe_telling(
-    telling: Sequence[ColumnRelation], total: int, section: str
-) -> Iterator[Sentence]:
-    """The most telling relation of an attribute, and how many more there are."""
-    for relation in telling[:1]:
-        values = {
-            "columns": relation.columns,
-            "target": relation.target,
-            "cells": min(relation.cells, total),
-            "total": total,
-            "more": len(telling) - 1,
-        }
-        kind = {"determines": "group", "dictionary": "dictionary"}.get(relation.form, "other")
-        key = "told.known" if section == "known" else f"{section}.{kind}"
-        yield Sentence(CATALOGUE, f"refill.{key}", values)
-
-
-def _list_chances(guesses: CellGuesses, rows: Ints, truth: Ints | None) -> Floats:
-    if truth is None:
-        return np.full(rows.size, guesses.share)
-    return np.asarray(guesses.codes == truth[rows], np.float64)
 
 
 def _read_head() -> tuple[str, ...]:

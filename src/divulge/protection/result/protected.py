@@ -12,16 +12,17 @@ import numpy as np
 
 from divulge import records
 from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
-from divulge.assessment.sentence import format_number, format_percent, read_phrases
 from divulge.data import Dataset
 from divulge.data.column_fate import Unlisted
 from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import find_remaining_levels
 from divulge.protection.directives.settlement import DirectiveFailure
-from divulge.protection.limits.per_record import is_count_limit
+from divulge.protection.limits.limit_kinds import is_count_limit
 from divulge.protection.result.cell_utility import measure_cells
 from divulge.protection.result.charts import draw_unique_counts
+from divulge.protection.result.description import describe_protected
+from divulge.protection.result.figures import build_rows, collect_figures, read_head
 from divulge.protection.result.published_columns import publish_dataset
 from divulge.protection.result.recipe import Recipe, build_recipe
 from divulge.protection.result.recoding_summary import RecodingSummary, build_summary
@@ -290,95 +291,9 @@ class Protected:
             undone=self.undone + undone_count,
         )
 
-    def _count_directed_removals(self) -> int:
-        """Records that were removed because a rule says so, and not for want of a method."""
-        removals = [
-            change.records
-            for change in self.decisions.changes
-            if change.kind == "removed" and change.origin == "directive"
-        ]
-        return int(np.unique(np.concatenate(removals)).size) if removals else 0
-
     def sentences(self) -> tuple[Sentence, ...]:
         """What was done, and what an attack finds now."""
-        changed = [c.records for c in self.decisions.changes if c.kind == "suppressed"]
-        values: dict[str, Any] = {
-            "cells": self.suppressed_cells,
-            "all_cells": self.original.rows * len(self.among),
-            "records": int(np.unique(np.concatenate([np.empty(0, int), *changed])).size),
-            "total": self.original.rows,
-            "subjects": self.original.subjects,
-            "rule": self.rule,
-            "removed": self.removed,
-            "bound": self.bound,
-            "proved": int(self.cost <= self.bound and not self.decoy_cells),
-            "alone": self.alone()["bayes"],
-            "alone_before": self._frequencies_before.others["bayes"],
-            "k": self.k,
-            "short": self.short,
-            "undone": self.undone,
-        }
-        sentences = [*self.notes]
-        if self.undone:
-            sentences.append(_build_sentence("undone", values))
-        elif self.suppressed_cells or not self.notes:
-            sentences.append(_build_sentence("cells", values))
-        sentences += [failure.sentence for failure in self.unobeyed]
-        if self.flatters:
-            sentences.append(_build_sentence("flatters", values))
-        if self.determined or self.dropped:
-            sentences += self._describe_resistance()
-        if self.bound and self.suppressed_cells:
-            sentences.append(_build_sentence("bound", values))
-        directed = self._count_directed_removals()
-        if directed:
-            sentences.append(_build_sentence("removed_by_rules", {"removed": directed}))
-        if self.removed > directed and self.proof is None:
-            values["removed"] = self.removed - directed
-            sentences.append(_build_sentence("removed", values))
-        sentences += self._describe_method()
-        if len(self.decisions) and not self.flatters:
-            sentences.append(_build_sentence("attacked_again", values))
-        return tuple(sentences)
-
-    def _describe_method(self) -> list[Sentence]:
-        """What the method gives away, and what decoys change in that for which price."""
-        sentences = [] if self.method is None else list(self.method.sentences())
-        remaining, needed = self.method_on_needed, self.needed
-        if remaining is not None and needed is not None and needed.method is not None:
-            before = needed.method.figures
-            values = {
-                "decoys": self.decoy_cells,
-                "needed": needed.suppressed_cells,
-                "wanted": round(self.decoys * needed.suppressed_cells),
-                "loss": self.loss,
-                "loss_before": needed.loss,
-                "right_before": before.right,
-                "base_before": before.base,
-                "right": remaining.excluding,
-            }
-            sentences.append(_build_sentence("decoys.price", values))
-            if self.decoy_cells:
-                sentences.append(_build_sentence("decoys.remaining", values))
-            if 0 < self.decoy_cells < values["wanted"]:
-                sentences.append(_build_sentence("decoys.fewer", values))
-        return sentences
-
-    def _describe_resistance(self) -> list[Sentence]:
-        """What was not hidden because other columns tell it, and what that costs."""
-        sentences = [
-            _build_sentence("resistance.dropped", {"column": name, "attributes": attributes})
-            for name, attributes in self.dropped.items()
-        ]
-        for name, columns in self.determined.items():
-            key = "recoded" if name in self.levels else "determined"
-            sentences.append(
-                _build_sentence(f"resistance.{key}", {"attribute": name, "columns": columns})
-            )
-        if self.naive_cells is not None:
-            cells = {"naive": self.naive_cells, "cells": self.suppressed_cells}
-            sentences.append(_build_sentence("resistance.price", cells))
-        return sentences
+        return describe_protected(self)
 
     def explain(self, record: int | None = None, values: bool = False) -> list[str]:
         """What was done in sentences; of one record (from 0), the decisions on it."""
@@ -433,66 +348,11 @@ class Protected:
 
     def to_dict(self) -> dict[str, Any]:
         """All figures and sentences as plain values; no value of a record."""
-        return {
-            "dataset": self.original.name,
-            "records": self.original.rows,
-            "attributes": list(self.among),
-            "limits": [limit.to_dict() for limit in self.limits],
-            "suppressed_cells": self.suppressed_cells,
-            "suppressed_records": self.suppressed_records,
-            "removed_records": self.removed,
-            "cost": self.cost,
-            "bound": self.bound,
-            "levels": dict(self.levels),
-            "proved": self.proved,
-            "proof": None if self.proof is None else self.proof.to_dict(),
-            "recoding": None if self.recoding is None else self.recoding.to_dict(),
-            "decisions": len(self.decisions),
-            "unobeyed": [failure.to_dict() for failure in self.unobeyed],
-            "alone": self.alone(),
-            "short": self.short,
-            "determined": {name: list(columns) for name, columns in self.determined.items()},
-            "dropped_columns": {name: list(told) for name, told in self.dropped.items()},
-            "naive_cells": self.naive_cells,
-            "naive_levels": dict(self.naive_levels),
-            "decoys": self.decoys,
-            "decoy_cells": self.decoy_cells,
-            "loss_without_decoys": None if self.needed is None else self.needed.loss,
-            "method": None if self.method is None else self.method.to_dict(),
-            "method_on_needed": None
-            if self.method_on_needed is None
-            else self.method_on_needed.to_dict(),
-            "method_without_decoys": None
-            if self.needed is None or self.needed.method is None
-            else self.needed.method.figures.to_dict(),
-            "flatters": self.flatters,
-            "outcomes": [outcome.to_dict() for outcome in self.outcomes],
-            "undone": self.undone,
-            "utility": self.utility.to_dict(),
-            "before": self.before.to_dict(),
-            "after": self.after.to_dict(),
-            "sentences": self.explain(),
-        }
+        return collect_figures(self)
 
     def rows(self) -> Sequence[tuple[str, str, str]]:
         """The figures for people: what, before, after."""
-        first, then = self._frequencies_before, self._frequencies_after
-        rows = [
-            (
-                _say_row("unique", nulls=name),
-                format_number(first.others[name]),
-                format_number(then.others[name]),
-            )
-            for name in SEMANTICS
-        ]
-        rows.append(
-            (
-                _say_row("right"),
-                format_percent(self.before.probabilistic.posterior),
-                format_percent(self.after.probabilistic.posterior),
-            )
-        )
-        return [*rows, (_say_row("cells"), "", format_number(self.suppressed_cells))]
+        return build_rows(self)
 
     def __str__(self) -> str:
         return "\n".join(self.explain())
@@ -502,7 +362,7 @@ class Protected:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(*_read_head(), box=None, header_style="dim", pad_edge=False)
+        table = Table(*read_head(), box=None, header_style="dim", pad_edge=False)
         for row in self.rows():
             table.add_row(*map(Text, row))
         return Group(Text(str(self)), table)
@@ -514,7 +374,7 @@ class Protected:
         )
 
     def _repr_html_(self) -> str:
-        return html.render_paragraphs(self.explain()) + html.render_table(_read_head(), self.rows())
+        return html.render_paragraphs(self.explain()) + html.render_table(read_head(), self.rows())
 
     @cached_property
     def _frequencies_before(self) -> Frequencies:
@@ -531,15 +391,3 @@ class Protected:
 
 # What a recipe gives is one of these; importing it there would go round in a circle.
 Recipe.result_type = Protected
-
-
-def _read_head() -> tuple[str, ...]:
-    return read_phrases("divulge.protection", "head.figures")
-
-
-def _say_row(key: str, **values: Any) -> str:
-    return str(_build_sentence(f"row.{key}", values))
-
-
-def _build_sentence(key: str, values: Mapping[str, Any]) -> Sentence:
-    return Sentence("divulge.protection", key, values)

@@ -15,7 +15,7 @@ from divulge import records
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.directives.settlement import SettledDirectives, weigh_preferences
-from divulge.protection.limits.per_record import describe_rule
+from divulge.protection.limits.limit_kinds import describe_rule
 from divulge.protection.method.decoys import check_decoys
 from divulge.protection.result.kept_cells import describe_changed_kept
 from divulge.protection.result.protected import Protected

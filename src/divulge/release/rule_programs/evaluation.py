@@ -12,7 +12,7 @@ import numpy as np
 from divulge.assessment import Limit
 from divulge.data import Dataset
 from divulge.protection.changes.changes import select_records
-from divulge.protection.limits.per_record import build_goals
+from divulge.protection.limits.goal_list import build_goals
 from divulge.release.rule_programs.rule_program import (
     OF_HIERARCHIES,
     ORIGINAL_VALUES,

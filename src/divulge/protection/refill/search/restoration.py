@@ -16,19 +16,19 @@ from math import ceil, floor
 import numpy as np
 
 from divulge.protection import tuning
-from divulge.protection.refill.arithmetic import CONSTANT_FORMS, PAIR_FORMS
 from divulge.protection.refill.columns import AllowedValues, CodedColumn
-from divulge.protection.refill.dictionaries import find_dictionaries
 from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.refill.numbers import are_close, find_nearest
-from divulge.protection.refill.ranges import (
+from divulge.protection.refill.search.arithmetic import CONSTANT_FORMS, PAIR_FORMS
+from divulge.protection.refill.search.dictionaries import find_dictionaries
+from divulge.protection.refill.search.numbers import are_close, find_nearest
+from divulge.protection.refill.search.ranges import (
     is_step,
     measure_ranges,
     predict_by_ranges,
     rank_numbers,
 )
-from divulge.protection.refill.relations import ColumnRelation, Form
-from divulge.protection.refill.support import (
+from divulge.protection.refill.search.relations import ColumnRelation, Form
+from divulge.protection.refill.search.support import (
     Boldness,
     Support,
     find_mode,

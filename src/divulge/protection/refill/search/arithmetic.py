@@ -13,11 +13,11 @@ import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.refill.linear_sums import find_linear_sums
-from divulge.protection.refill.numbers import are_close
-from divulge.protection.refill.relations import Form, Narrowing
-from divulge.protection.refill.state import RefillState, Target
-from divulge.protection.refill.support import Support, bound_share_below, measure_predictions
+from divulge.protection.refill.search.linear_sums import find_linear_sums
+from divulge.protection.refill.search.numbers import are_close
+from divulge.protection.refill.search.relations import Form, Narrowing
+from divulge.protection.refill.search.state import RefillState, Target
+from divulge.protection.refill.search.support import Support, bound_share_below, measure_predictions
 from divulge.work.arrays import Array, Floats, Ints
 
 CONSTANT_FORMS: Mapping[Form, tuple[Callable[..., Floats], Callable[..., Floats]]] = {

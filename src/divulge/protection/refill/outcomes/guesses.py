@@ -15,7 +15,7 @@ from divulge import work
 from divulge.protection import tuning
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.refill.support import find_mode
+from divulge.protection.refill.search.support import find_mode
 from divulge.work.arrays import Array, Floats, Ints
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from divulge.protection.refill.coarse_cells import FinerCells
 from divulge.protection.refill.columns import CodedColumn
-from divulge.protection.refill.discovery import Completion
-from divulge.protection.refill.figures import CellOutcomes
-from divulge.protection.refill.guesses import guess_column
 from divulge.protection.refill.kernels import ABSENT, HIDDEN
+from divulge.protection.refill.outcomes.figures import CellOutcomes
+from divulge.protection.refill.outcomes.guesses import guess_column
+from divulge.protection.refill.search.discovery import Completion
 from divulge.work.arrays import Floats, Ints
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.kernels import ABSENT, HIDDEN
-from divulge.protection.refill.numbers import are_close
-from divulge.protection.refill.state import RefillState, Target
+from divulge.protection.refill.search.numbers import are_close
+from divulge.protection.refill.search.state import RefillState, Target
 from divulge.work.arrays import Floats, Ints
 
 

@@ -20,9 +20,9 @@ from divulge.protection.refill.columns import (
     shift_codes,
 )
 from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.refill.numbers import are_close, find_nearest
-from divulge.protection.refill.relations import ColumnRelation, Form, name_column
-from divulge.protection.refill.support import Boldness, Support, find_mode
+from divulge.protection.refill.search.numbers import are_close, find_nearest
+from divulge.protection.refill.search.relations import ColumnRelation, Form, name_column
+from divulge.protection.refill.search.support import Boldness, Support, find_mode
 from divulge.work.arrays import Bools, Floats, Ints
 
 Key = tuple[Form, tuple[int, ...], int]

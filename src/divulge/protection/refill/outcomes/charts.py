@@ -10,7 +10,7 @@ from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, S
 from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 
 if TYPE_CHECKING:
-    from divulge.protection.refill.figures import RefillFigures
+    from divulge.protection.refill.outcomes.figures import RefillFigures
 
 CATALOGUE = "divulge.protection"
 

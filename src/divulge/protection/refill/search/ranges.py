@@ -15,8 +15,8 @@ import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.refill.state import RefillState, Target
-from divulge.protection.refill.support import Support
+from divulge.protection.refill.search.state import RefillState, Target
+from divulge.protection.refill.search.support import Support
 from divulge.work.arrays import Floats, Ints
 
 NO_PREDICTION = -1

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from divulge.assessment import Sentence
 from divulge.protection.refill.columns import CodedColumn
-from divulge.protection.refill.support import Support
+from divulge.protection.refill.search.support import Support
 
 CATALOGUE = "divulge.protection"
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from divulge.protection import tuning
-from divulge.protection.refill.arithmetic import fit_sample, offer_numbers
 from divulge.protection.refill.kernels import ABSENT, HIDDEN
-from divulge.protection.refill.relations import Form
-from divulge.protection.refill.state import RefillState, Target
+from divulge.protection.refill.search.arithmetic import fit_sample, offer_numbers
+from divulge.protection.refill.search.relations import Form
+from divulge.protection.refill.search.state import RefillState, Target
 from divulge.work.arrays import Floats, Ints
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.columns import AllowedValues, CodedColumn
-from divulge.protection.refill.support import Boldness, Support, choose_support, find_mode
+from divulge.protection.refill.search.support import Boldness, Support, choose_support, find_mode
 from divulge.work.arrays import Ints
 
 NO_PREDICTION = -1

@@ -14,22 +14,22 @@ import numpy as np
 
 from divulge import work
 from divulge.protection import tuning
-from divulge.protection.refill.arithmetic import (
+from divulge.protection.refill.columns import CodedColumn, build_absence_columns
+from divulge.protection.refill.kernels import HIDDEN
+from divulge.protection.refill.search.arithmetic import (
     may_fit_sample,
     offer_bounds,
     offer_calculations,
     offer_neighbours,
     offer_numbers,
 )
-from divulge.protection.refill.columns import CodedColumn, build_absence_columns
-from divulge.protection.refill.dictionaries import find_dictionaries
-from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.refill.member_sums import offer_member_sums
-from divulge.protection.refill.ranges import RangeFinder
-from divulge.protection.refill.relations import ColumnRelation, Narrowing
-from divulge.protection.refill.restoration import restore_columns
-from divulge.protection.refill.state import Key, RefillState, StrippedPartition, Target
-from divulge.protection.refill.support import BOLDEST, Boldness, Support, choose_support
+from divulge.protection.refill.search.dictionaries import find_dictionaries
+from divulge.protection.refill.search.member_sums import offer_member_sums
+from divulge.protection.refill.search.ranges import RangeFinder
+from divulge.protection.refill.search.relations import ColumnRelation, Narrowing
+from divulge.protection.refill.search.restoration import restore_columns
+from divulge.protection.refill.search.state import Key, RefillState, StrippedPartition, Target
+from divulge.protection.refill.search.support import BOLDEST, Boldness, Support, choose_support
 from divulge.work.arrays import Array, Floats, Ints
 
 

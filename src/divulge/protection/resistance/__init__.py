@@ -1,0 +1,1 @@
+"""What attackers refill of a protection: which columns tell, and who is at risk then."""
