@@ -294,8 +294,15 @@ def enumerate_released_codes(
     prefixes = _Prefixes(held, cardinalities, whose.size) if branches else None
     for attribute in visible:
         starts, flat = victims.options[attribute]
-        code = victims.columns[attribute][whose]
+        code = victims.columns[attribute]
+        code = code if columns == [] else code[whose]
         option_counts = starts[code + 1] - starts[code]
+        if prefixes is None and np.all(option_counts == 1):
+            # Each value is shown in one way: the usual case, and protection measures it often.
+            place = starts[code]
+            share = share * victims.shares[attribute][place]
+            columns.append(flat[place])
+            continue
         option: Ints = np.zeros(whose.size, np.int64)
         rows = np.arange(whose.size)
         if not np.all(option_counts == 1):

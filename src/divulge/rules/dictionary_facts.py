@@ -7,7 +7,7 @@ where the dataset has one, and by its number from 1 otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -97,6 +97,7 @@ def list_dictionary_facts(
     dataset: Dataset,
     program: Program | None = None,
     *,
+    only: Collection[str] | None = None,
     among: Iterable[str] | None = None,
     by_number: bool = False,
     experience: Experience | None = None,
@@ -106,6 +107,7 @@ def list_dictionary_facts(
     Args:
         dataset: the records.
         program: only the predicates that it reads are made; all of them if not given.
+        only: of these predicates at most.
         among: the attributes whose values are told (`val`); all of them if not given.
         by_number: records are called by their numbers, also where there is an identifier.
         experience: attributes whose role is known (`expbase`); the shipped base and the user's own
@@ -142,6 +144,7 @@ def list_dictionary_facts(
         "inst_of": lambda: _build_table("VX", _list_instances(dataset)),
         "is_a": lambda: _build_table("VZ", _list_coarser_values(dataset)),
     }
+    makers = {name: make for name, make in makers.items() if only is None or name in only}
     if program is None:
         return {name: make() for name, make in makers.items()}
     read = _list_read_predicates(program.statements)

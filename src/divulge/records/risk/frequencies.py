@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -34,11 +34,8 @@ from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.records.risk.charts import draw_frequencies as picture
-from divulge.records.risk.people_frequencies import (
-    CountsOnDemand,
-    PeopleFrequencies,
-    count_people,
-)
+from divulge.records.risk.figures_on_demand import CountsOnDemand, SentencesOnDemand
+from divulge.records.risk.people_frequencies import PeopleFrequencies, count_people
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import DivulgeError, InvalidInput, Problem, checks, format_quantity
 from divulge.work.arrays import Floats
@@ -140,6 +137,7 @@ class Frequencies:
 
     def risk(self) -> RecordRisk:
         """One over the frequency in the sample: the risk if the adversary knows who is in it."""
+        alone = self.side_by_side()
         return RecordRisk(
             values=1 / np.maximum(self.sample, 1.0) if self.likeliest is None else self.likeliest,
             people=self.people,
@@ -147,8 +145,11 @@ class Frequencies:
             dataset=self.dataset,
             attributes=self.attributes,
             claim=self.claim,
-            notes=self.sentences(),
-            figures={"uniques": self.uniques, **self.side_by_side()},
+            notes=SentencesOnDemand(self.sentences),
+            figures=CountsOnDemand(
+                ["uniques", *alone],
+                lambda name: self.uniques if name == "uniques" else alone[name],
+            ),
             detail=self.nulls,
         )
 
@@ -164,16 +165,20 @@ class Frequencies:
 
     def flattery(self) -> tuple[Sentence, ...]:
         """A sentence where one way of counting makes the data look safer than another does."""
-        values = {f"alone_{name}": count for name, count in self.others.items()}
         if {"maybe", "known"} <= set(self.others) and self.others["known"] > self.others["maybe"]:
-            return (Sentence("divulge.records", "frequencies.flatters", values),)
-        if "known" not in self.others and self.others["standard"] > self.others["maybe"]:
-            return (Sentence("divulge.records", "frequencies.hidden", values),)
-        return ()
+            key = "frequencies.flatters"
+        elif "known" not in self.others and self.others["standard"] > self.others["maybe"]:
+            key = "frequencies.hidden"
+        else:
+            return ()
+        return (Sentence("divulge.records", key, dict(self.side_by_side())),)
 
-    def side_by_side(self) -> dict[str, float]:
+    def side_by_side(self) -> Mapping[str, int]:
         """How many are unique under each way of counting, as figures of a risk."""
-        return {f"alone_{name}": count for name, count in self.others.items()}
+        return CountsOnDemand(
+            [f"alone_{name}" for name in self.others],
+            lambda name: self.others[name.removeprefix("alone_")],
+        )
 
     def summary(self) -> dict[str, Any]:
         """The figures under these semantics, and how many are unique under the others."""
@@ -265,18 +270,19 @@ def frequencies(
     counter = _FrequencyCounter(dataset, names, original, prior)
     sample, population = counter.count_frequencies(nulls, alpha)
     whole = (nulls != "bayes" or not counter.hides) and (alpha == 1 or nulls != "maybe")
-    alone: dict[str, int] = {
-        each: _count_alone(counter.count_frequencies(each, alpha)[0])
-        for each in SEMANTICS
-        if each not in SEMANTICS_OF_ORIGINAL or counter.knows_original
-    }
+    ways = [
+        each for each in SEMANTICS if each not in SEMANTICS_OF_ORIGINAL or counter.knows_original
+    ]
     return Frequencies(
         sample=np.rint(sample).astype(np.int64) if whole else sample,
         population=population,
         nulls=nulls,
         dataset=dataset,
         attributes=tuple(names),
-        others=alone,
+        # Counted where they are asked for: protection counts again after every change.
+        others=CountsOnDemand(
+            ways, lambda each: _count_alone(counter.count_frequencies(cast(Nulls, each), alpha)[0])
+        ),
         weighed=nulls == "bayes" and counter.hides,
     )
 

@@ -270,13 +270,13 @@ def judge_smallest_count(result: Frequencies, bound: float) -> JudgedFigure:
 def judge_highest_risk(result: RiskResult, bound: float) -> JudgedFigure:
     """The risk of the record that is easiest to find."""
     risk = take_record_risk(result)
-    return JudgedFigure(risk.highest, risk.above(bound), risk.values.size, risk.notes)
+    return JudgedFigure(risk.highest, risk.above(bound), risk.values.size, tuple(risk.notes))
 
 
 def judge_average_risk(result: RiskResult, bound: float) -> JudgedFigure:
     """The share of the records that are expected to be found."""
     risk = take_record_risk(result)
-    return JudgedFigure(risk.average, risk.above(bound), risk.values.size, risk.notes)
+    return JudgedFigure(risk.average, risk.above(bound), risk.values.size, tuple(risk.notes))
 
 
 def judge_unique_share(result: PopulationUniques, bound: float) -> JudgedFigure:

@@ -10,9 +10,8 @@ drawn of each of them: a person with all their records here is likelier than one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
@@ -36,25 +35,6 @@ class PeopleFrequencies:
     likeliest: Floats
     """The chance of the likeliest person, of whom the record that is known was drawn."""
     weighed: bool
-
-
-class CountsOnDemand(Mapping[str, int]):
-    """Counts by name, each made when it is first asked for."""
-
-    def __init__(self, names: Sequence[str], count: Callable[[str], int]) -> None:
-        self._names = tuple(names)
-        self._count = lru_cache(maxsize=None)(count)
-
-    def __getitem__(self, name: str) -> int:
-        if name not in self._names:
-            raise KeyError(name)
-        return self._count(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 def count_people(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ class RecordRisk:
     dataset: Dataset
     attributes: tuple[str, ...]
     claim: Claim
-    notes: tuple[Sentence, ...] = ()
+    notes: Sequence[Sentence] = ()
     figures: Mapping[str, float] = field(default_factory=dict)
     detail: str = ""
     people: People | None = None

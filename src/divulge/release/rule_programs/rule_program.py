@@ -7,7 +7,7 @@ may stand where links of records do, as a dataset of pairs would.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from divulge.records.risk.registry import MEASURES
@@ -50,6 +50,9 @@ VALUES = "val"
 """The cells of what is published, as it is now."""
 ORIGINAL_VALUES = "original"
 """The cells before protection: what somebody knows of their victim."""
+
+CELLS = (VALUES, "weight")
+"""What rules can read of single cells that protection may change."""
 
 OF_HIERARCHIES = ("type_of", "sub_type_of", "inst_of", "is_a")
 """What hierarchies say of the values that occur."""
@@ -103,6 +106,17 @@ class RuleProgram:
         Then a value that was made coarser may no longer be recognised, and a risk vanish with it.
         """
         return any(map(_compares_values, self._risk_rules))
+
+    def select_for_risk(self) -> RuleProgram:
+        """The program without what the risk does not depend on."""
+        needed = {id(rule) for rule in self._risk_rules}
+        read = {atom.predicate for rule in self._risk_rules for atom in _list_atoms(rule)} | {RISK}
+        statements = [
+            each
+            for each in self.program.statements
+            if (each.predicate in read if isinstance(each, FactSource) else id(each) in needed)
+        ]
+        return replace(self, program=replace(self.program, statements=tuple(statements)), pairs={})
 
     @property
     def _risk_rules(self) -> list[Rule | EqualityRule]:

@@ -14,7 +14,7 @@ from divulge.data import ROLES, Dataset, Hierarchy
 from divulge.data.value_texts import format_value
 from divulge.protection import Directives
 from divulge.protection.changes.changes import select_records
-from divulge.release.rule_programs.evaluation import RuleData
+from divulge.release.rule_programs.rule_data import RuleData
 from divulge.release.rule_programs.rule_program import ARGUMENTS, OF_RECORDS, RISK, RuleProgram
 from divulge.release.rule_programs.unmet_directives import list_least_values
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems

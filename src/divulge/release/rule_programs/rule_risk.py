@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
-from divulge.release.rule_programs.evaluation import RuleData, evaluate_rules
-from divulge.release.rule_programs.rule_program import ARGUMENTS, RISK, RuleProgram
+from divulge.release.rule_programs.risk_evaluator import RiskEvaluator
+from divulge.release.rule_programs.rule_data import RuleData
+from divulge.release.rule_programs.rule_program import RuleProgram
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats
-
-if TYPE_CHECKING:
-    from divulge.rules import Facts
 
 RULE_RISK = "rule_risk"
 """The measure of limits on what rules derive by `risk(I, R)`."""
@@ -33,6 +28,8 @@ class RuleRisk:
     data: RuleData | None = None
     """What the rules look at; not yet read while a release file is loaded."""
     name: str = field(default="rules", init=False)
+    _evaluator: RiskEvaluator | None = field(default=None, init=False, repr=False)
+    """Made when a risk is first asked for; it holds what was derived of data that stay."""
 
     @property
     def measure_title(self) -> Sentence:
@@ -62,38 +59,7 @@ class RuleRisk:
         if self.data is None:
             message = "is of the rules of a release; check or protect the release."
             raise InvalidInput("rule_risk", [Problem("", message)])
-        current = replace(self.data, datasets={**self.data.datasets, dataset.name: dataset})
-        with evaluate_rules(self.rules, current) as facts:
-            return read_risks_of_records(self.rules, facts, dataset)
-
-
-def read_risks_of_records(rules: RuleProgram, facts: Facts, dataset: Dataset) -> Floats:
-    """The risk of each record in its order, from the facts of `risk`.
-
-    Raises:
-        InvalidInput: if a risk is no number from 0 to 1.
-    """
-    from divulge.rules.dictionary_facts import read_record_keys
-
-    has_dataset = rules.heads[RISK] > len(ARGUMENTS[RISK])
-    keys = read_record_keys(dataset).values.to_pylist()
-    places = {str(key): place for place, key in enumerate(keys)}
-    risks = np.zeros(dataset.rows)
-    wrong = 0
-    for row in facts.rows(RISK):
-        if has_dataset and row[0] != dataset.name:
-            continue
-        record, risk = row[-2:]
-        place = places.get(str(record))
-        try:
-            value = float(risk)
-        except (TypeError, ValueError):
-            value = np.nan
-        if not 0 <= value <= 1:
-            wrong += 1
-        elif place is not None:
-            risks[place] = max(risks[place], value)
-    if wrong:
-        message = f"{wrong:,} of the risks that rules derive are no numbers from 0 to 1."
-        raise InvalidInput("rules", [Problem(RISK, message)])
-    return risks
+        if self._evaluator is None:
+            object.__setattr__(self, "_evaluator", RiskEvaluator(self.rules, self.data))
+        assert self._evaluator is not None  # noqa: S101  # made above
+        return self._evaluator.measure(dataset)

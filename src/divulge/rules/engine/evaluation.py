@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,12 @@ from divulge import work
 from divulge.engines.duck import DuckSession
 from divulge.rules import tuning
 from divulge.rules.checks.definitions import list_widths
-from divulge.rules.checks.program_check import HasStatements, check_program, name_subject
+from divulge.rules.checks.program_check import (
+    CheckedProgram,
+    HasStatements,
+    check_program,
+    name_subject,
+)
 from divulge.rules.checks.value_types import UNKNOWN, TypeClash, ValueType, join_given_types
 from divulge.rules.engine.fact_sources import read_sources
 from divulge.rules.engine.facts import Facts
@@ -56,7 +63,7 @@ def evaluate(
     session = DuckSession(raw_errors=True)  # the task runner has words of rules for them
     session.__enter__()
     try:
-        return _evaluate_in(
+        loaded = load_program(
             session,
             program,
             data or {},
@@ -64,6 +71,14 @@ def evaluate(
             bounds=EvaluationBounds(most_nulls, most_rounds),
             files_from=files_from,
         )
+        for number, part in enumerate(loaded.parts):
+            loaded.store(part, number)
+        try:
+            loaded.fixpoint.evaluate()
+        except BoundReached as stop:
+            stop.facts = loaded.open_facts()
+            raise
+        return loaded.open_facts()
     except BoundReached:
         raise  # what was derived by then stays open
     except BaseException:
@@ -71,7 +86,57 @@ def evaluate(
         raise
 
 
-def _evaluate_in(
+@dataclass(frozen=True)
+class FactPart:
+    """Facts of a predicate that come from one place, and are not stored yet."""
+
+    predicate: str
+    staged: StagedFacts
+    is_given: bool
+    """Whether they were handed in under the name of the predicate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedProgram:
+    """A program that was checked against its facts, with a database in which to derive."""
+
+    session: DuckSession
+    runner: TaskRunner
+    checked: CheckedProgram
+    tables: PredicateTables
+    answers: PluginAnswers
+    fixpoint: Fixpoint
+    parts: Sequence[FactPart]
+    names: Mapping[str, tuple[str, ...]]
+    """How the columns of each predicate are called."""
+
+    @cached_property
+    def derived(self) -> frozenset[str]:
+        """Predicates that rules derive; their given facts are candidates like others."""
+        return frozenset(name for stratum in self.checked.strata for name in stratum.predicates)
+
+    def find_target(self, predicate: str) -> str:
+        """The table into which facts of a predicate are loaded."""
+        table = self.tables.tables[predicate]
+        return table.candidates if predicate in self.derived else table.facts
+
+    def store(self, part: FactPart, number: int) -> None:
+        """Load a part; its number tells its missing values from those of others."""
+        load_facts(
+            self.runner,
+            part.staged,
+            self.find_target(part.predicate),
+            self.tables.tables[part.predicate].kinds,
+            number,
+            has_origin=part.predicate not in self.derived,
+        )
+
+    def open_facts(self) -> Facts:
+        """What was derived by now; closing it closes the database."""
+        return Facts(self.checked, self.session, self.runner, self.fixpoint, self.names)
+
+
+def load_program(
     session: DuckSession,
     program: HasStatements,
     data: Mapping[str, Any],
@@ -79,36 +144,37 @@ def _evaluate_in(
     plugins: Mapping[str, RulePlugin] | None,
     bounds: EvaluationBounds,
     files_from: Path | str | None,
-) -> Facts:
+) -> LoadedProgram:
+    """Read and check all facts, and make what is needed to derive others."""
     subject = name_subject(program)
     runner = TaskRunner(session, subject)
     with work.step("Reading facts"):
         staged, names = _stage_all(runner, program, data, files_from, subject)
     widths = list_widths(program.statements)
     given = {name: (UNKNOWN,) * widths.get(name, 0) for name in data if name not in staged}
-    given |= {name: _join_types(name, parts, subject) for name, parts in staged.items()}
+    given |= {
+        name: _join_types(name, [part.staged for part in parts], subject)
+        for name, parts in staged.items()
+    }
     checked = check_program(program, given, plugins=plugins)
     checked.raise_any()
     tables = PredicateTables(runner, checked.types)
-    derived = {name for stratum in checked.strata for name in stratum.predicates}
-    rows = []
+    written = []
     for number, (name, facts) in enumerate(checked.facts.rows.items()):
         rules, values = zip(*facts, strict=True)
-        rows.append((name, stage_rows(runner, f"w{number}", values, subject, rules)))
-    parts = [(name, part) for name, found in staged.items() for part in found]
-    for number, (name, part) in enumerate([*parts, *rows]):
-        table = tables.tables[name]
-        target = table.candidates if name in derived else f"{table.facts}"
-        load_facts(runner, part, target, table.kinds, number, has_origin=name not in derived)
+        rows = stage_rows(runner, f"w{number}", values, subject, rules)
+        written.append(FactPart(name, rows, is_given=False))
     answers = PluginAnswers(runner, checked.plugins, checked.plugin_types)
-    fixpoint = Fixpoint(checked, runner, tables, answers, bounds)
-    columns = _name_columns(program, checked.types, names)
-    try:
-        fixpoint.evaluate()
-    except BoundReached as stop:
-        stop.facts = Facts(checked, session, runner, fixpoint, columns)
-        raise
-    return Facts(checked, session, runner, fixpoint, columns)
+    return LoadedProgram(
+        session=session,
+        runner=runner,
+        checked=checked,
+        tables=tables,
+        answers=answers,
+        fixpoint=Fixpoint(checked, runner, tables, answers, bounds),
+        parts=[*(part for parts in staged.values() for part in parts), *written],
+        names=_name_columns(program, checked.types, names),
+    )
 
 
 def _stage_all(
@@ -117,25 +183,30 @@ def _stage_all(
     data: Mapping[str, Any],
     files_from: Path | str | None,
     subject: str,
-) -> tuple[dict[str, list[StagedFacts]], dict[str, tuple[str, ...]]]:
+) -> tuple[dict[str, list[FactPart]], dict[str, tuple[str, ...]]]:
     """All facts from outside by predicate, and the names of their columns."""
-    staged: dict[str, list[StagedFacts]] = {}
+    staged: dict[str, list[FactPart]] = {}
     names: dict[str, tuple[str, ...]] = {}
     sources = read_sources(program, data, files_from, subject)
     used = {source.dataset for source in sources if source.dataset is not None}
     handed_in = [
-        (name, given, f'the facts of "{name}"')
+        (name, given, describe_given(name), True)
         for name, given in data.items()
         if name not in used and not _is_empty_list(given)
     ]
-    read = [(source.predicate, source.table, source.label) for source in sources]
-    for number, (name, given, label) in enumerate([*handed_in, *read]):
+    read = [(source.predicate, source.table, source.label, False) for source in sources]
+    for number, (name, given, label, is_given) in enumerate([*handed_in, *read]):
         facts = stage_facts(runner, f"s{number}", given, label)
-        staged.setdefault(name, []).append(facts)
+        staged.setdefault(name, []).append(FactPart(name, facts, is_given))
         columns = getattr(given, "column_names", None) or getattr(given, "names", None)
         if columns is not None:
             names.setdefault(name, tuple(columns))
     return staged, names
+
+
+def describe_given(name: str) -> str:
+    """Facts that were handed in, as messages call them."""
+    return f'the facts of "{name}"'
 
 
 def _is_empty_list(given: Any) -> bool:

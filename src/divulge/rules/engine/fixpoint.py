@@ -91,13 +91,20 @@ class Fixpoint:
         self.rounds = 0
         """Rounds of all strata so far."""
         self.conflicts: list[Conflict] = []
+        self._compiled: dict[int, _StratumWork] = {}
 
     def evaluate(self) -> None:
         """Derive everything."""
-        strata = list(zip(self.checked.strata, self.checked.moving, strict=True))
-        with work.step("Applying rules", total=len(strata)) as step:
-            for stratum, moving in strata:
-                _StratumWork(self, stratum, moving).complete()
+        self.complete_strata(range(len(self.checked.strata)))
+
+    def complete_strata(self, numbers: Sequence[int]) -> None:
+        """Derive the facts of some strata, in their order; again, if what they need has changed."""
+        with work.step("Applying rules", total=len(numbers)) as step:
+            for number in numbers:
+                if number not in self._compiled:
+                    stratum, moving = self.checked.strata[number], self.checked.moving[number]
+                    self._compiled[number] = _StratumWork(self, stratum, moving)
+                self._compiled[number].complete()
                 step.advance()
 
 
@@ -118,6 +125,7 @@ class _StratumWork:
 
     def complete(self) -> None:
         """Derive all facts of the stratum."""
+        self._round = 0
         self._publish_candidates(0)  # what is given
         if self._rules.once:
             self._start_round()

@@ -39,6 +39,11 @@ class PluginAnswers:
     def _name_asked(self, name: str) -> str:
         return self.tables[name].replace("x", "y")
 
+    def forget(self, name: str) -> None:
+        """Ask a plug-in anew for everything."""
+        self._runner.run(f"TRUNCATE {self.tables[name]}")
+        self._runner.run(f"TRUNCATE {self._name_asked(name)}")
+
     def ask(self, question: Ask, statement: Rule | EqualityRule) -> None:
         """Ask a plug-in for what it was not asked yet."""
         known = self._plugins[question.plugin]

@@ -7,7 +7,7 @@ weight, Algorithm 5), or whatever an expert takes for the size of the crowd.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -24,6 +24,7 @@ from divulge.records.risk.class_measures.sensitive_classes import (
     classify_records,
     has_overlap,
 )
+from divulge.records.risk.figures_on_demand import SentencesOnDemand
 from divulge.records.risk.frequencies import Nulls, frequencies, settle_reading
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import DivulgeError, InvalidInput, Problem
@@ -65,8 +66,8 @@ def disclosure_risk(
         problem = Problem("aggregate", message, str(aggregate), AGGREGATES)
         raise InvalidInput("disclosure_risk", [problem])
     require_one_record_each(dataset, "disclosure risk adds up the weights of records")
-    notes: tuple[Sentence, ...] = ()
-    figures: dict[str, float] = {}
+    notes: Sequence[Sentence] = ()
+    figures: Mapping[str, float] = {}
     weighed = False
     if aggregate in ("sum", "count", "mean"):
         counts = frequencies(dataset, nulls, among=among, original=original)
@@ -76,7 +77,8 @@ def disclosure_risk(
             "count": counts.sample.astype(np.float64),
             "mean": counts.population / counts.sample,
         }[str(aggregate)]
-        names, notes, figures = counts.attributes, counts.flattery(), counts.side_by_side()
+        names, figures = counts.attributes, counts.side_by_side()
+        notes = SentencesOnDemand(counts.flattery)
     else:
         nulls = settle_reading(dataset, dataset.attributes(among, "among"), nulls)
         counting = build_counting(dataset, among, nulls, original=original)

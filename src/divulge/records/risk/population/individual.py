@@ -18,6 +18,7 @@ from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.records import tuning
+from divulge.records.risk.figures_on_demand import SentencesOnDemand
 from divulge.records.risk.frequencies import Nulls, frequencies
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import InvalidInput, Problem
@@ -70,7 +71,7 @@ def individual_risk(
         dataset=dataset,
         attributes=counts.attributes,
         claim="estimate" if is_sampled or counts.weighed else "exact",
-        notes=(*notes, *counts.flattery()),
+        notes=SentencesOnDemand(lambda: (*notes, *counts.flattery())),
         figures=counts.side_by_side(),
         detail=method,
     )
@@ -100,7 +101,7 @@ def reidentification_risk(
         dataset=dataset,
         attributes=counts.attributes,
         claim="estimate" if is_sampled or counts.weighed else "exact",
-        notes=counts.flattery(),
+        notes=SentencesOnDemand(counts.flattery),
         figures=counts.side_by_side(),
     )
 

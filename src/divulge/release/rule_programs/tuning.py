@@ -1,0 +1,6 @@
+"""Numbers of the rules of a release that were chosen: what each trades off, how it was found."""
+
+MOST_KEPT_RISKS = 4_000_000
+"""Risks above nought that are kept of states of a dataset, so that a state that comes again need
+not be measured: 16 bytes each. Chosen by hand; protection of 15,000 people measures a thousand
+states (`benchmarks/protection.py`)."""
