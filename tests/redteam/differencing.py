@@ -57,14 +57,19 @@ def order_texts(evidence: Evidence, victim: Row, name: str) -> Callable[[str | N
 def list_revision_faults(case: Case, out: Path, folder: Path) -> Iterator[str]:
     """Revisions with a stricter limit, and of fewer people, each beside the first protection.
 
-    Who is no longer in the source is no matter of a revision, so such people are left out.
+    Those who are in both are judged, and everybody, who left the source included.
     """
     first = read_evidence(case, find_published(out))
     for kind, revised in (("stricter", ask_for_more(case)), ("smaller", leave_out_household(case))):
         second = protect_revision(revised, out, folder / kind)
-        if second is not None:
-            for fault in list_broken_limits(select_people(combine(first, second), revised)):
-                yield f"beside a {kind} revision: {fault}"
+        if second is None:
+            continue
+        both = combine(first, second)
+        for fault in list_broken_limits(select_people(both, revised)):
+            yield f"beside a {kind} revision: {fault}"
+        if kind == "smaller":
+            for fault in list_broken_limits(both):
+                yield f"beside a {kind} revision, with who left: {fault}"
 
 
 def ask_for_more(case: Case) -> Case:

@@ -84,6 +84,27 @@ def test_people_who_left_and_people_who_came_are_judged_by_themselves(tmp_path: 
     assert release.protect(tmp_path / "next", revises=tmp_path / "out").passed
 
 
+def test_people_who_left_are_not_judged_where_their_company_shows_more(tmp_path: Path) -> None:
+    # Four alike hid their region; two of them leave, and the region is shown in the other two now.
+    release = write(tmp_path / "one", k=3)
+    source = tmp_path / "one" / "people.csv"
+    head = "receipt,region,age,sex\n"
+    others = "".join(f"{n},{'NESW'[n % 4]},20,f\n" for n in range(100, 140))
+    pairs = "1,X,50,m\n2,X,50,m\n3,Y,50,m\n4,Y,50,m\n"
+    source.write_text(head + others + pairs)
+    first = release.protect(tmp_path / "out")
+    assert first.passed
+    assert first.suppressed_cells
+    more = "".join(f"{n},X,50,m\n" for n in (5, 6))
+    source.write_text(head + others + "1,X,50,m\n2,X,50,m\n" + more)
+    second = release.protect(tmp_path / "next", revises=tmp_path / "out")
+    assert second.status == "not judged"
+    assert any("2 records that the protection" in str(r.sentence) for r in second.after.reservations)
+    assert not (tmp_path / "next" / "release").exists()
+    # By itself, and after a protection that nobody has, the same data pass.
+    assert release.protect(tmp_path / "alone").passed
+
+
 def test_columns_that_were_published_once_are_not_judged_without_them(tmp_path: Path) -> None:
     assert write(tmp_path / "one", k=2).protect(tmp_path / "out").passed
     without = write(tmp_path / "two", k=2, public="")

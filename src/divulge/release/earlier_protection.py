@@ -48,6 +48,21 @@ class EarlierProtection:
     """By adversary, which cells of a table were withheld, as a digest."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Combination:
+    """What a dataset and an earlier protection of it show together."""
+
+    dataset: Dataset
+    rows: Ints
+    """The places of its records in the source."""
+    is_more: bool
+    """Whether that is more than is published now."""
+    departed: int
+    """Records of the earlier one that are not in the source now, or not as they were."""
+    is_finer: bool
+    """Whether records that both have show more now than they did then."""
+
+
 def write_published(
     folder: Path,
     secret: SecretKey,
@@ -133,10 +148,10 @@ def combine_with_earlier(
     sources: Mapping[str, Dataset],
     kept: Mapping[str, Ints],
     secret: SecretKey,
-) -> dict[str, tuple[Dataset, Ints]]:
-    """The datasets of which an earlier protection shows more, as both together show them.
+) -> dict[str, Combination]:
+    """The datasets that an earlier protection published too, as both together show them.
 
-    Each with the places of its records in the source. `kept` holds those of `current`.
+    `kept` holds the places of the records of `current` in the source.
     """
     combined = {}
     for name, records in earlier.records.items():
@@ -146,7 +161,7 @@ def combine_with_earlier(
         rows, theirs = _match_records(mark_records(source, secret), records)
         both = np.union1d(kept[name], rows)
         is_more = both.size > kept[name].size
-        columns = {}
+        columns, is_finer = {}, False
         for each, before in source.columns.items():
             now = np.full(source.rows, None, object)
             now[kept[name]] = _read_texts(released.columns[each])
@@ -157,10 +172,30 @@ def combine_with_earlier(
             hierarchy = source.dictionary[each].hierarchy
             finer = _take_finer(before, now, then, hierarchy)
             is_more |= bool(np.any(finer[kept[name]] != now[kept[name]]))
+            is_finer |= bool(np.any(finer[rows] != then[rows]))
             columns[each] = _show_texts(before, both, finer)
-        if is_more:
-            combined[name] = replace(released, columns=columns), both
+        combined[name] = Combination(
+            dataset=replace(released, columns=columns),
+            rows=both,
+            is_more=is_more,
+            departed=records.num_rows - rows.size,
+            is_finer=is_finer,
+        )
     return combined
+
+
+def list_departed(combined: Mapping[str, Combination]) -> Iterator[Reservation]:
+    """Where people who are no longer in the source had company that shows more now than it did.
+
+    Whoever is told apart from that company has found them; what they hid is not kept, so that
+    nobody can say to whom that happens. Where nobody shows more than before, they are as safe as
+    they were.
+    """
+    for name, both in combined.items():
+        if both.departed and both.is_finer:
+            values = {"dataset": name, "departed": both.departed}
+            sentence = Sentence("divulge.release", "earlier.departed", values)
+            yield Reservation("not judged", sentence)
 
 
 def list_incomparable(

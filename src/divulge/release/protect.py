@@ -45,6 +45,7 @@ from divulge.release.check import check_data, run_knowing_original, run_on_hidde
 from divulge.release.earlier_protection import (
     EarlierProtection,
     combine_with_earlier,
+    list_departed,
     list_incomparable,
     read_earlier,
 )
@@ -171,6 +172,11 @@ def _protect_datasets(
                 known_originals[name] = select_records(known_originals[name], part.kept)
                 kept[name] = kept[name][part.kept]
             step.advance()
+    combined = (
+        {}
+        if earlier is None
+        else combine_with_earlier(earlier, current, originals, kept, secret)
+    )
     after = attack_again(
         release,
         current,
@@ -181,13 +187,13 @@ def _protect_datasets(
         before=before,
         parts=parts,
         kept=kept,
-        earlier={}
-        if earlier is None
-        else combine_with_earlier(earlier, current, originals, kept, secret),
+        earlier={
+            name: (both.dataset, both.rows) for name, both in combined.items() if both.is_more
+        },
     )
     if earlier is not None:
-        apart = tuple(list_incomparable(earlier, after.publications, tables))
-        after = replace(after, comparisons=apart)
+        apart = list_incomparable(earlier, after.publications, tables)
+        after = replace(after, comparisons=(*apart, *list_departed(combined)))
     _refuse_unreachable(release, after, current, known_originals, adversaries=adversaries)
     return ProtectedRelease(
         release=release,
