@@ -14,9 +14,11 @@ from pathlib import Path
 from tests.redteam.made_releases import Case, Row, write_rows
 from tests.redteam.oracle import (
     HIDDEN,
+    ROUNDING,
     Evidence,
     Shown,
     find_published,
+    is_certain,
     list_broken_limits,
     read_evidence,
     write_text,
@@ -67,9 +69,34 @@ def list_revision_faults(case: Case, out: Path, folder: Path) -> Iterator[str]:
         both = combine(first, second)
         for fault in list_broken_limits(select_people(both, revised)):
             yield f"beside a {kind} revision: {fault}"
-        if kind == "smaller":
-            for fault in list_broken_limits(both):
-                yield f"beside a {kind} revision, with who left: {fault}"
+        for fault in list_surer(first, both, revised):
+            yield f"beside a {kind} revision, who left: {fault}"
+
+
+def list_surer(first: Evidence, both: Evidence, revised: Case) -> Iterator[str]:
+    """What both files tell of people who left the source, and the first one alone did not.
+
+    A share is of those who are in a release: of who left, only their number can be compared.
+    """
+    there = {write_text(row["receipt"]) for row in revised.rows}
+    gone = [row for row in first.victims if write_text(row["receipt"]) not in there]
+    if not gone:
+        return
+    case = first.case
+    before, after = (replace(each, case=case) for each in (first, both))
+    for victim in gone:
+        if case.k is not None:
+            least = min(case.k, before.effective_frequency(victim))
+            if after.effective_frequency(victim) < least - ROUNDING:
+                yield f"k was {least:.4f}, and is {after.effective_frequency(victim):.4f}"
+        if case.l_diversity and len(after.secrets(victim)) < min(2, len(before.secrets(victim))):
+            yield "a secret is known that was not"
+    if case.model is not None:
+        alone, together = (
+            sum(is_certain(each, victim) for victim in gone) for each in (before, after)
+        )
+        if together > alone:
+            yield f"{alone} of them were certain by {case.model}, and {together} are"
 
 
 def ask_for_more(case: Case) -> Case:

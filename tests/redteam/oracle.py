@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -304,16 +304,18 @@ def list_broken_limits(evidence: Evidence) -> Iterator[str]:
 
 def share_of_certain(evidence: Evidence) -> Fraction:
     """The share of people of whom a record, drawn at random, or its secret (CAS) is certain."""
-    is_certain: Callable[[Row], bool] = (
-        (lambda victim: len(evidence.find_people(victim)) == 1)
-        if evidence.case.model == "CRS"
-        else (lambda victim: len(evidence.secrets(victim)) == 1)
-    )
     persons = [evidence.person_of[id(record)] for record in evidence.records]
     records = Counter(persons)
     pairs = zip(persons, evidence.victims, strict=True)
-    parts = [Fraction(is_certain(victim), records[person]) for person, victim in pairs]
+    parts = [Fraction(is_certain(evidence, victim), records[person]) for person, victim in pairs]
     return sum(parts, Fraction(0)) / max(1, len(records))
+
+
+def is_certain(evidence: Evidence, victim: Row) -> bool:
+    """Whether a victim's person, or their secret (CAS), is the only one that fits."""
+    if evidence.case.model == "CRS":
+        return len(evidence.find_people(victim)) == 1
+    return len(evidence.secrets(victim)) == 1
 
 
 def refill(evidence: Evidence, standard: Standard) -> Evidence:

@@ -99,7 +99,9 @@ def test_people_who_left_are_not_judged_where_their_company_shows_more(tmp_path:
     source.write_text(head + others + "1,X,50,m\n2,X,50,m\n" + more)
     second = release.protect(tmp_path / "next", revises=tmp_path / "out")
     assert second.status == "not judged"
-    assert any("2 records that the protection" in str(r.sentence) for r in second.after.reservations)
+    assert any(
+        "2 records that the protection" in str(r.sentence) for r in second.after.reservations
+    )
     assert not (tmp_path / "next" / "release").exists()
     # By itself, and after a protection that nobody has, the same data pass.
     assert release.protect(tmp_path / "alone").passed

@@ -49,7 +49,7 @@ class EarlierProtection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Combination:
+class JointProtection:
     """What a dataset and an earlier protection of it show together."""
 
     dataset: Dataset
@@ -148,7 +148,7 @@ def combine_with_earlier(
     sources: Mapping[str, Dataset],
     kept: Mapping[str, Ints],
     secret: SecretKey,
-) -> dict[str, Combination]:
+) -> dict[str, JointProtection]:
     """The datasets that an earlier protection published too, as both together show them.
 
     `kept` holds the places of the records of `current` in the source.
@@ -174,7 +174,7 @@ def combine_with_earlier(
             is_more |= bool(np.any(finer[kept[name]] != now[kept[name]]))
             is_finer |= bool(np.any(finer[rows] != then[rows]))
             columns[each] = _show_texts(before, both, finer)
-        combined[name] = Combination(
+        combined[name] = JointProtection(
             dataset=replace(released, columns=columns),
             rows=both,
             is_more=is_more,
@@ -184,7 +184,7 @@ def combine_with_earlier(
     return combined
 
 
-def list_departed(combined: Mapping[str, Combination]) -> Iterator[Reservation]:
+def list_departed(combined: Mapping[str, JointProtection]) -> Iterator[Reservation]:
     """Where people who are no longer in the source had company that shows more now than it did.
 
     Whoever is told apart from that company has found them; what they hid is not kept, so that

@@ -173,9 +173,7 @@ def _protect_datasets(
                 kept[name] = kept[name][part.kept]
             step.advance()
     combined = (
-        {}
-        if earlier is None
-        else combine_with_earlier(earlier, current, originals, kept, secret)
+        {} if earlier is None else combine_with_earlier(earlier, current, originals, kept, secret)
     )
     after = attack_again(
         release,
