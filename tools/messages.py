@@ -52,7 +52,7 @@ FIXED_TEMPLATES = (
 )
 FIXED_STEPS = (reporters.FINISHED, reporters.SECONDS_LEFT, reporters.MINUTES_LEFT)
 FIXED_PLACES = {
-    "divulge/release/parse.py": (
+    "divulge/release/release_file/parse.py": (
         *('dataset "{0}"', "dataset {0}", 'adversary "{0}"', "adversary {0}", "limit {0}"),
     ),
     "divulge/tables/table/structure.py": ("table {0}", "{0} total"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from divulge import Dataset, Hierarchy
 from divulge.data import build_hierarchy_tree, propose_hierarchy
 from divulge.data.proposals.hierarchy_proposals import HIERARCHY_METHODS
-from divulge.release.toml_text import format_table
+from divulge.release.release_file.toml_text import format_table
 from divulge.work import InvalidInput
 
 MARITAL = [

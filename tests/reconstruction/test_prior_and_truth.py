@@ -19,7 +19,7 @@ from divulge import InvalidInput, Release
 from divulge.cli.main import app
 from divulge.data import Dataset, Hierarchy
 from divulge.reconstruction import Generalised, Prior, Totals, reconstruct, true_places
-from divulge.release.schemas import release_schema
+from divulge.release.release_file.schemas import release_schema
 from divulge.report import report
 
 RELEASE = """

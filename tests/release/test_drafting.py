@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 import divulge as dv
 from divulge.cli.main import app
 from divulge.data import Dataset, Experience
-from divulge.release.draft_file import draft, draft_dictionary, write_draft
-from divulge.release.toml_text import format_value
+from divulge.release.release_file.draft_file import draft, draft_dictionary, write_draft
+from divulge.release.release_file.toml_text import format_value
 
 SHIPPED = Experience.shipped()
 
@@ -161,7 +161,7 @@ def test_init_on_the_command_line_writes_once_and_tells_what_to_decide(
 
 
 def test_no_password_is_written_into_a_draft() -> None:
-    from divulge.release.draft_file import _make_relative
+    from divulge.release.release_file.draft_file import _make_relative
 
     assert "hush" not in _make_relative("postgresql://clerk:hush@db/survey", ".")
 

@@ -10,7 +10,7 @@ from tests.release_files import RELEASE, write_release
 
 from divulge import Hierarchy, Release, datasets
 from divulge.release import release_schema
-from divulge.release.draft_file import draft_dictionary
+from divulge.release.release_file.draft_file import draft_dictionary
 from divulge.work import InvalidInput, version
 
 

@@ -14,7 +14,7 @@ from divulge.data import files
 from divulge.protection import map_methods
 from divulge.protection.history import attacks
 from divulge.protection.history.attacks import HistoryAttacks
-from divulge.release import protect
+from divulge.release import dataset_protection
 
 INTERRUPTIONS = [
     pytest.param(work.Cancelled, id="cancelled"),
@@ -115,7 +115,7 @@ def test_an_interruption_does_not_say_that_an_attack_knows_no_risk_of_records(
 
     assessments = tuple(replace(each, _risk=stop) for each in verdict.assessments)
     with pytest.raises(interruption):
-        protect._has_risk_per_record(
+        dataset_protection._has_risk_per_record(
             replace(verdict, assessments=assessments), adversary, plan.read()
         )
 

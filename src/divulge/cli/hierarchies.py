@@ -73,7 +73,7 @@ def _make_table(dataset: Dataset, attribute: str, chosen: Hierarchy) -> Hierarch
 
 def _format_settings(chosen: Hierarchy) -> str:
     """A rule as a release file takes it; a table is long, and better a file."""
-    from divulge.release.toml_text import format_value
+    from divulge.release.release_file.toml_text import format_value
 
     if chosen.rule is None:
         return build_sentence("hierarchy.table")

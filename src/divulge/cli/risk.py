@@ -256,7 +256,7 @@ def _build_question(settings: dict[str, Any], datasets: int) -> Any:
     from pydantic import ValidationError
 
     from divulge.records.risk.request import FullRiskRequest, problems_with_request
-    from divulge.release.parse import translate_errors
+    from divulge.release.release_file.parse import translate_errors
     from divulge.work import InvalidInput
 
     try:

@@ -17,10 +17,10 @@ from divulge.assessment import find_attack
 from divulge.data.faithful_writer import write_faithfully
 from divulge.data.formats.postgres import is_address
 from divulge.protection import DecisionLog, Protected
-from divulge.release.dataset_plan import DatasetPlan
 from divulge.release.earlier_protection import write_published
 from divulge.release.methods_note import build_methods_note
 from divulge.release.release import Release
+from divulge.release.release_file.dataset_plan import DatasetPlan
 from divulge.release.release_secret import write_secret
 from divulge.work import Inputs, OutputFolder, filesystem
 

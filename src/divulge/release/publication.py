@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from divulge.data import Dataset
-    from divulge.release.dataset_plan import DatasetPlan
     from divulge.release.release import Release
+    from divulge.release.release_file.dataset_plan import DatasetPlan
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,16 @@ from divulge.data.dictionary import (
     as_names,
     find_name_problems,
 )
-from divulge.release.dataset_plan import DatasetLoader, DatasetPlan
-from divulge.release.links import LinksLoader
-from divulge.release.parse import parse_release, translate_errors
 from divulge.release.publication import find_publication_problems
+from divulge.release.release_file.dataset_plan import DatasetLoader, DatasetPlan
+from divulge.release.release_file.links import LinksLoader
+from divulge.release.release_file.parse import parse_release, translate_errors
+from divulge.release.release_file.settings import (
+    AdversaryTable,
+    LimitTable,
+    ProtectionTable,
+    ReleaseTable,
+)
 from divulge.release.rule_programs.rule_program import (
     RISK,
     RuleProgram,
@@ -28,12 +34,6 @@ from divulge.release.rule_programs.rule_program import (
     load_rule_program,
 )
 from divulge.release.rule_programs.rule_risk import RULE_RISK, RuleRisk
-from divulge.release.settings import (
-    AdversaryTable,
-    LimitTable,
-    ProtectionTable,
-    ReleaseTable,
-)
 from divulge.work import InvalidInput, Problems
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from divulge.release.rule_programs.rule_results import RuleResults, gather_resul
 from divulge.release.rule_programs.rule_risk import RuleRisk
 
 if TYPE_CHECKING:
-    from divulge.release.dataset_plan import DatasetPlan
     from divulge.release.release import Release
+    from divulge.release.release_file.dataset_plan import DatasetPlan
 
 
 def read_release(release: Release) -> tuple[Release, dict[str, Dataset]]:

@@ -14,7 +14,7 @@ from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address
 from divulge.data.hidden_marks import drop_status_names
 from divulge.data.source import Place, read_marks
-from divulge.release.settings import DatasetTable, HierarchyTable
+from divulge.release.release_file.settings import DatasetTable, HierarchyTable
 from divulge.work import DivulgeError, Interruption, InvalidInput, Problems
 
 NAMING_SETTINGS = ("hierarchies", "descriptions", "labels", "units", "missing_codes", "publish")

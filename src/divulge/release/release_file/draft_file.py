@@ -18,8 +18,8 @@ from divulge.data.dictionary import SINGLE_ROLES, WITHHELD_ROLES
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address, remove_password
 from divulge.records.plugin import draft_adversary
-from divulge.release.settings import FORMAT
-from divulge.release.toml_text import format_comment, format_table, format_value
+from divulge.release.release_file.settings import FORMAT
+from divulge.release.release_file.toml_text import format_comment, format_table, format_value
 from divulge.work import step, usable_path, whole_file
 
 CATALOGUE = "divulge.release"

@@ -18,7 +18,7 @@ from divulge.records.risk.links import Links, choose_id, find_column_problems, r
 from divulge.records.risk.links_table import LinksTable, as_settings
 from divulge.records.risk.measure_spec import MeasureSpec
 from divulge.records.risk.registry import MEASURES, find_measure
-from divulge.release.settings import AdversaryTable, LimitTable, ReleaseTable
+from divulge.release.release_file.settings import AdversaryTable, LimitTable, ReleaseTable
 from divulge.work import Problem, Problems
 
 

@@ -8,8 +8,8 @@ from divulge.assessment import attacks, measures
 from divulge.assessment.assessment_measures import ASSESSMENT_MEASURES
 from divulge.data import ROLES
 from divulge.records.risk.registry import MEASURES
+from divulge.release.release_file.settings import ReleaseTable
 from divulge.release.rule_programs.rule_risk import RULE_RISK
-from divulge.release.settings import ReleaseTable
 
 _JSON_SCHEMA_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from divulge.release.settings import FORMAT, ReleaseTable
+from divulge.release.release_file.settings import FORMAT, ReleaseTable
 from divulge.work import InvalidInput, Problem, Problems, input_file, version
 from divulge.work.value_problems import describe_value_problem
 
