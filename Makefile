@@ -5,6 +5,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# Of `make test-spark`: the server alone; the tests and the client run in $(VENV).
+SPARK_VENV  := .venv-spark
+SPARK_READY := $(SPARK_VENV)/.ready
 # Of `make fuzz`.
 SECONDS ?= 600
 KILLS  ?= 20
@@ -18,11 +21,12 @@ TESTS  ?=
 # Two cores are enough for two workers; CI machines and laptops differ, so ask.
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test lint types layers unit docs test-python test-pythons coverage fuzz redteam bench format clean help
+.PHONY: demo test test-spark lint types layers unit docs test-python test-pythons coverage fuzz redteam bench format clean help
 
 help:
 	@echo "make demo     run the demonstration; it says where its report is"
 	@echo "make test     all checks: lint, types, layers, tests, docs"
+	@echo "make test-spark    the engines' cases on a real Apache Spark (Java 17; first a download of 450 MB)"
 	@echo "make lint | types | layers | unit | docs    one of them"
 	@echo "make test-python PYTHON=python3.12    the tests with another Python, in an environment of its own"
 	@echo "make test-pythons    the same with each supported Python that is found here (long)"
@@ -52,6 +56,18 @@ unit: $(READY)
 
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
+
+# Java is looked for before anything large is fetched.
+test-spark: $(READY)
+	@java="$$(sh tools/find-java.sh)"; \
+	if [ -z "$$java" ]; then \
+		echo "Apache Spark was not tested: it needs Java 17 or later (sudo apt install openjdk-17-jre-headless)."; \
+		[ "$$CI" != true ]; \
+	else \
+		$(MAKE) --no-print-directory $(SPARK_READY) && \
+		$(BIN)/python tools/spark_server.py --home $(SPARK_VENV) --java "$$java" -- \
+			$(BIN)/pytest -m spark tests; \
+	fi
 
 test-python:
 	$(MAKE) unit PYTHON=$(PYTHON) VENV=.venv-$(notdir $(PYTHON))
@@ -87,7 +103,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf build $(VENV)
+	rm -rf build $(VENV) $(SPARK_VENV)
 
 # The stamp is written last: a set-up that was interrupted is done again.
 $(READY): pyproject.toml constraints.txt
@@ -98,3 +114,12 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip check --disable-pip-version-check
 	$(BIN)/python -m divulge.engines.warm
 	@touch $(READY)
+
+# Built on this machine out of what the index has (one archive of 450 MB; a minute or two).
+$(SPARK_READY): constraints-spark.txt
+	@sh tools/check-python.sh $(PYTHON)
+	rm -rf $(SPARK_VENV)
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-spark.txt setuptools
+	$(SPARK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-build-isolation --requirement constraints-spark.txt
+	@touch $(SPARK_READY)

@@ -80,7 +80,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("data") and not PUBLIC_DATA.is_dir():
         pytest.skip(f"the public data sets are not beside the project ({PUBLIC_DATA.name}/)")
     if item.get_closest_marker("spark") and not os.environ.get("DIVULGE_SPARK"):
-        pytest.skip("no Spark server was named (DIVULGE_SPARK); make test-spark starts one")
+        pytest.skip("runs on an Apache Spark server: make test-spark starts one (DIVULGE_SPARK)")
     if item.get_closest_marker("browser") and _chromium() is None:
         if os.environ.get("CI") == "true":
             pytest.fail("no Chromium could be had, and CI must look at the pages")
