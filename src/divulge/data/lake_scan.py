@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from divulge.data.relation import ColumnsElsewhere, Relation, check_types
 from divulge.data.source import Place, Source
 from divulge.engines import DatabaseTable, Lake, LakeTable, ParquetFiles
 from divulge.engines.lake import RAW, open_raw, read_lake_names
+from divulge.engines.spark import SCHEME, hide_secrets, split_address
 from divulge.work import InvalidInput, MemoryPlan, Problem, Problems, note_input
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
     from divulge.data.hierarchies.hierarchy import Hierarchy
 
-SCHEME = "sc://"
 ENGINES = ("auto", "memory", "duckdb", "sail", "sc://...")
 _UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -87,30 +87,95 @@ def scan(
     Dataset "people": 4 records, 1 attributes (1 quasi_identifier), counted by duckdb
     """
     chosen = choose_engine(place, engine)
-    limit = parse_memory_limit(memory_limit)
-    files = expand_place(place)
-    if chosen == "memory":
-        source = Source(files, Options(table=table), None if columns is None else as_names(columns))
-        return source.read(name, subjects).describe(roles, hierarchies)
-    lake, names = _find_lake(files, chosen, table)
-    said = _describe_lake(lake)
-    check_names(names, said)
-    column_names = names if columns is None else as_names(columns)
-    problems = Problems(said)
-    problems.extend("", find_name_problems("columns", column_names, names, "it"))
-    for repeated in find_repeated_names(column_names):
-        problems.add("columns", f'names "{repeated}" more than once.')
-    problems.raise_any()
-    relation = _look_at(lake, names, column_names, limit=limit)
-    relation = replace(relation, name=name or _derive_name(files, table), subjects=subjects)
-    relation = relation.select(column_names)
-    if chosen == "auto":
-        plan = plan_reading(relation)
-        if plan.fits():
-            source = Source(files, Options(table=table), column_names)
-            return source.read(name, subjects).describe(roles, hierarchies)
-        relation = replace(relation, choice=f"{plan.describe()}: DuckDB counts")
-    return relation.describe(roles, hierarchies)
+    source = LakeSource(
+        path=place,
+        engine=chosen,
+        options=Options(table=table),
+        columns=None if columns is None else as_names(columns),
+        memory_limit=parse_memory_limit(memory_limit),
+    )
+    return source.read(name, subjects).describe(roles, hierarchies)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LakeSource:
+    """Where records are that may stay there, and who counts them; names can be asked before.
+
+    >>> LakeSource(path="sc://lake:15002/;token=secret", engine="sail").said
+    'sc://lake:15002'
+    """
+
+    path: Place
+    engine: str
+    """`memory`, `duckdb`, `sail`, the address of a server; or `auto`."""
+    options: Options = field(default_factory=Options)
+    columns: Sequence[str] | None = None
+    memory_limit: int | None = None
+
+    @property
+    def said(self) -> str:
+        """The source as messages name it, without what may be secret in an address."""
+        if isinstance(self.path, str) and self.path.startswith(SCHEME):
+            return hide_secrets(self.path)
+        return describe_files(self.path)
+
+    def names(self) -> list[str]:
+        """The names of the attributes that would be looked at, checked."""
+        files = expand_place(self.path)
+        if self._may_read(files):
+            return self._build_source(files).names()
+        lake, names = _find_lake(files, self._counting_engine, self.options.table)
+        return self._choose_names(_describe_lake(lake), names)
+
+    def read(self, name: str | None = None, subjects: str = DEFAULT_SUBJECTS) -> Dataset:
+        """A relation, or (with `memory`, or with `auto` where they fit) the records themselves."""
+        files = expand_place(self.path)
+        if self._may_read(files):
+            return self._build_source(files).read(name, subjects)
+        lake, names = _find_lake(files, self._counting_engine, self.options.table)
+        said = _describe_lake(lake)
+        column_names = self._choose_names(said, names)
+        relation = _look_at(lake, names, column_names, limit=self.memory_limit)
+        relation = replace(
+            relation, name=name or _derive_name(files, self.options.table), subjects=subjects
+        ).select(column_names)
+        if self.engine == "auto":
+            plan = plan_reading(relation)
+            if plan.fits():
+                return self._build_source(files).read(name, subjects)
+            relation = replace(relation, choice=f"{plan.describe()}: DuckDB counts")
+        return relation
+
+    def _may_read(self, files: Place) -> bool:
+        """Whether records are read in any case: as said, or since no engine takes such files."""
+        return self.engine == "memory" or (self.engine == "auto" and not is_scannable(files))
+
+    @property
+    def _counting_engine(self) -> str:
+        return "duckdb" if self.engine == "auto" else self.engine
+
+    def _build_source(self, files: Place) -> Source:
+        return Source(files, self.options, self.columns)
+
+    def _choose_names(self, said: str, names: list[str]) -> list[str]:
+        check_names(names, said)
+        column_names = list(names if self.columns is None else self.columns)
+        problems = Problems(said)
+        problems.extend("", find_name_problems("columns", column_names, names, "it"))
+        for repeated in find_repeated_names(column_names):
+            problems.add("columns", f'names "{repeated}" more than once.')
+        problems.raise_any()
+        return column_names
+
+
+def is_scannable(place: Place) -> bool:
+    """Whether an engine can count records where they are: Parquet files, DuckDB, a Spark server."""
+    if isinstance(place, str):
+        if place.startswith(SCHEME):
+            return True
+        if is_postgres(place):
+            return False
+    return all(find_format(path).kind in (PARQUET, DUCKDB) for path in list_files(place))
 
 
 def plan_reading(relation: Relation) -> MemoryPlan:
@@ -130,12 +195,13 @@ def choose_engine(place: Any, engine: str | None) -> str:
     ('duckdb', 'sc://lake:15002')
     """
     at_server = isinstance(place, str) and place.startswith(SCHEME)
-    if engine is None:
-        return str(place) if at_server else "duckdb"
+    engine = str(place) if at_server and engine in (None, "auto") else engine or "duckdb"
     if engine not in ENGINES[:-1] and not engine.startswith(SCHEME):
         problem = Problem("engine", f'"{engine}" is not an engine.', engine, ENGINES)
         raise InvalidInput("scan", [problem])
-    if at_server and engine != place:
+    if engine.startswith(SCHEME) and not split_address(engine)[0]:
+        raise InvalidInput("scan", [Problem("engine", 'names no server: write "sc://host:port".')])
+    if at_server and engine not in ("auto", place):
         message = "the records are behind a server, which counts them itself: leave it out."
         raise InvalidInput("scan", [Problem("engine", message)])
     return engine
@@ -179,7 +245,7 @@ def _find_lake(place: Place, engine: str, table: str | None) -> tuple[Lake, list
     if isinstance(place, str) and place.startswith(SCHEME):
         if not table:
             message = "is missing: which table of the server?"
-            raise InvalidInput(place.partition("/;")[0], [Problem("table", message)])
+            raise InvalidInput(hide_secrets(place), [Problem("table", message)])
         lake = LakeTable(place, table)
         return lake, read_lake_names(lake)
     if isinstance(place, str) and is_postgres(place):
@@ -275,7 +341,7 @@ def _describe_lake(lake: Lake) -> str:
         return describe_files(lake.paths)
     if isinstance(lake, DatabaseTable):
         return str(lake.path)
-    return f"{lake.engine.partition('/;')[0]}, table {lake.table}"
+    return f"{hide_secrets(lake.engine)}, table {lake.table}"
 
 
 def _derive_name(place: Place, table: str | None) -> str:

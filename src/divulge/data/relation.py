@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from divulge.data.column import Column, encode_array, normalise_type
 from divulge.data.dataset import Dataset
 from divulge.engines import EngineError, Lake, Session, open_records
+from divulge.engines.spark import SCHEME, hide_secrets
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class Relation(Dataset):
     @property
     def engine(self) -> str:
         """Who counts: `duckdb`, `sail`, or the address of a server without what may be secret."""
-        return self.lake.engine.partition("/;")[0]
+        engine = self.lake.engine
+        return hide_secrets(engine) if engine.startswith(SCHEME) else engine
 
     @property
     def fingerprint(self) -> str:

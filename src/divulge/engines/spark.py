@@ -6,6 +6,7 @@ The client is thin: it sends SQL and takes Arrow tables. Of Python, nothing runs
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import warnings
 from collections.abc import Callable, Iterator
@@ -191,11 +192,21 @@ def split_address(address: str) -> tuple[str, int]:
     >>> split_address("sc://lake.example:443/;token=secret"), split_address("sc://localhost")
     (('lake.example', 443), ('localhost', 15002))
     """
-    place = address.removeprefix(SCHEME).split("/")[0].rpartition("@")[2]
+    place = hide_secrets(address).removeprefix(SCHEME)
     host, colon, port = place.rpartition(":")
     if not colon:
         return place, DEFAULT_PORT
     return host.strip("[]"), int(port) if port.isdigit() else DEFAULT_PORT
+
+
+def hide_secrets(address: str) -> str:
+    """An address as messages and results show it: host and port, no name, no token, no parameter.
+
+    >>> hide_secrets("sc://somebody@lake:443/;token=secret"), hide_secrets("sc://lake;token=secret")
+    ('sc://lake:443', 'sc://lake')
+    """
+    place = re.split(r"[/;?#]", address.removeprefix(SCHEME), maxsplit=1)[0]
+    return SCHEME + place.rpartition("@")[2]
 
 
 def translate_sql(sql: str) -> str:
