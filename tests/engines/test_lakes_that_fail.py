@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -235,3 +237,15 @@ def test_only_the_engines_know_pyspark() -> None:
             if any(name.split(".")[0] in ("pyspark", "pysail", "grpc") for name in names):
                 importers.add(path.relative_to(SOURCE).parts[0])
     assert importers == {"engines"}
+
+
+def test_a_process_without_a_main_file_can_ask_a_server(lake: Path) -> None:
+    # PySpark takes such a process (`python -c`, a notebook's worker) for its own doctests and ends it.
+    code = (
+        f"import divulge as dv\nlake = dv.scan({str(lake)!r}, engine='sail')\n"
+        "import sys\nprint(lake.rows, hasattr(sys, 'ps1'))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert answer.stdout == "60 False\n", answer.stderr

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import socket
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -222,8 +223,9 @@ def translate_sql(sql: str) -> str:
 
 def _connect(address: str) -> Any:
     try:
-        from pyspark.sql import SparkSession
-        from pyspark.sql.connect.client.retries import DefaultPolicy
+        with _seem_interactive():
+            from pyspark.sql import SparkSession
+            from pyspark.sql.connect.client.retries import DefaultPolicy
     except ImportError:
         raise EngineError(LACKS_CLIENT) from None
     # It reports every retry of its own; what comes of it is said by our errors.
@@ -238,6 +240,22 @@ def _connect(address: str) -> Any:
     # may raise where nothing is zero; no sum of ours comes near the largest whole number.
     spark.conf.set("spark.sql.ansi.enabled", "false")
     return spark
+
+
+@contextmanager
+def _seem_interactive() -> Iterator[None]:
+    """PySpark ends a process without a main file (`python -c`, a worker of tests) as its doctests.
+
+    It does so when it is first imported, unless somebody seems to type.
+    """
+    if hasattr(sys, "ps1"):
+        yield
+        return
+    sys.ps1 = ">>> "
+    try:
+        yield
+    finally:
+        del sys.ps1
 
 
 @contextmanager
