@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from divulge.data.formats.text_style import TextStyle
+
 DEFAULT_SUBJECTS = "records"
 
 
@@ -58,6 +60,8 @@ class Dataset:
     dictionary: Dictionary = field(default_factory=Dictionary)
     name: str = "data"
     subjects: str = DEFAULT_SUBJECTS
+    style: TextStyle | None = None
+    """How the text file was written that the records are from; what is written is alike."""
 
     @classmethod
     def from_arrow(
@@ -234,6 +238,8 @@ class Dataset:
         guard_formulas: bool = True,
         *,
         with_ids: bool = False,
+        encoding: str | None = None,
+        decimal: str | None = None,
     ) -> None:
         """Write the records to a file; its ending says the format. It appears whole or not.
 
@@ -243,6 +249,9 @@ class Dataset:
         together with identifiers and ids of people, households and groups unless `with_ids` says
         so. Hidden values are told apart from missing ones (`divulge.data.hidden_marks`).
 
+        A text file is written as the one that the records are from: its separator, quotation mark,
+        decimal mark, encoding, and formats of dates.
+
         Args:
             path: the file.
             table: the table of a DuckDB file.
@@ -251,6 +260,8 @@ class Dataset:
             guard_formulas: whether texts that a spreadsheet would run (`=HYPERLINK(...)`) get an
                 apostrophe before them in a text file.
             with_ids: whether protected records may be written with what names people and clusters.
+            encoding: of a text file.
+            decimal: the mark before decimals in a text file.
 
         Raises:
             InvalidInput: if the file exists already, or cannot hold the records, or if protected
@@ -261,10 +272,15 @@ class Dataset:
         self._refuse_ids_of_protected(with_ids)
         written = self.as_written(path)
         attributes = {a.name: a for a in written.dictionary if a.name in written.columns}
-        options = Options(separator=separator, table=table, guard_formulas=guard_formulas)
-        write_records(
-            EncodedRecords(written.columns, attributes), usable_path(path), options, overwrite
+        options = Options(
+            separator=separator,
+            table=table,
+            guard_formulas=guard_formulas,
+            encoding=encoding,
+            decimal=decimal,
         )
+        records = EncodedRecords(written.columns, attributes, self.style)
+        write_records(records, usable_path(path), options, overwrite)
 
     def _refuse_ids_of_protected(self, with_ids: bool) -> None:
         from divulge.data.hidden_marks import has_hidden_cells

@@ -20,6 +20,8 @@ from divulge.data.files import read_files
 from divulge.data.formats import Options, find_format, find_separator
 from divulge.data.formats.capacity import is_text_kind
 from divulge.data.formats.file_signature import SAS_TRANSPORT, STATA
+from divulge.data.formats.formulas import guard_formulas
+from divulge.data.formats.text_style import choose_style
 from divulge.work import InvalidInput
 
 if TYPE_CHECKING:
@@ -95,7 +97,7 @@ def find_writing_differences(
     >>> find_writing_differences(people, path)
     ['town']
     """
-    reading_options = _build_reading_options(path, options or Options())
+    reading_options = _build_reading_options(dataset, path, options or Options())
     try:
         format_ = find_format(path)
         written_names = dict.fromkeys(format_.read_names(path, reading_options))
@@ -132,10 +134,11 @@ def _list_missing_reasons(column: Column, block: slice) -> Tags:
     return np.where(codes == column.missing_code, tags, np.uint8(0))
 
 
-def _build_reading_options(path: Path, options: Options) -> Options:
+def _build_reading_options(dataset: Dataset, path: Path, options: Options) -> Options:
     """How the file is to be read: nothing that was settled in writing is guessed at again."""
-    separator = find_separator(path, options)
-    return Options(separator=separator, decimal=".", quote='"', table=options.table, header=True)
+    columns = {name: guard_formulas(column) for name, column in dataset.columns.items()}
+    styled = choose_style(dataset.style, columns, options)
+    return replace(styled, separator=find_separator(path, styled), header=True)
 
 
 def _drop_tags(column: Column) -> Column:

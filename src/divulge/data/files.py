@@ -81,9 +81,9 @@ def read_files(
     for path in files:
         _encode_file(format_, path, column_names, options, encoder)
     columns = _build_columns(files, encoder)
-    return EncodedRecords(
-        format_.convert_types(files, columns, options), _merge_attributes(format_, files, options)
-    )
+    typed = format_.convert_types(files, columns, options)
+    attributes = _merge_attributes(format_, files, options)
+    return EncodedRecords(typed.columns, attributes, typed.style)
 
 
 def _encode_file(

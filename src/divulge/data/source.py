@@ -72,7 +72,9 @@ class Source:
         if len(next(iter(records.columns.values())).codes) == 0:
             raise InvalidInput(self.said, [Problem("", "has no records.")])
         dictionary = Dictionary.of(column_names, before=Dictionary(records.attributes))
-        return Dataset(records.columns, dictionary, name or self._dataset_name, subjects)
+        return Dataset(
+            records.columns, dictionary, name or self._dataset_name, subjects, records.style
+        )
 
     def _read_records(self, column_names: Sequence[str]) -> EncodedRecords:
         if not postgresql.is_address(self.path):
@@ -105,6 +107,7 @@ def read(
     header: bool = False,
     hidden: str | None = None,
     protected: bool = False,
+    dates: str | Mapping[str, str] | None = None,
 ) -> Dataset:
     r"""Read records from a file, several files, a folder, or a database.
 
@@ -130,6 +133,8 @@ def read(
         header: states that the first line of a text file holds names, where it looks like a record.
         hidden: what stands for a value that an earlier protection has hidden (`suppressed`, which
             is also looked for in columns `NAME_status`; `.s` in Stata and SAS).
+        dates: how dates are written in a text file where it cannot be found out: "dmy", "mdy" or
+            "ymd", or a format such as `%d.%m.%Y`; for all columns, or by column.
         protected: states that whatever is missing was hidden by an earlier protection. Otherwise a
             missing value is absent: it was never there.
 
@@ -153,12 +158,24 @@ def read(
         text=tuple(as_names(text)),
         table=table,
         header=header,
+        dates=list_date_formats(dates),
     )
     source = Source(path, options, column_names)
     if columns is not None and not columns:
         raise InvalidInput(source.said, [Problem("columns", "names no attribute.")])
     dataset = read_marks(source.read(name, subjects), hidden, protected)
     return dataset.describe(roles, hierarchies)
+
+
+def list_date_formats(dates: str | Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """How dates are written as options have it: pairs of a column and a format.
+
+    >>> list_date_formats("dmy"), list_date_formats({"born": "%d.%m.%Y"})
+    ((('', 'dmy'),), (('born', '%d.%m.%Y'),))
+    """
+    if not dates:
+        return ()
+    return (("", dates),) if isinstance(dates, str) else tuple(dates.items())
 
 
 def read_marks(dataset: Dataset, hidden: str | None, protected: bool) -> Dataset:

@@ -220,3 +220,11 @@ LEAST_MEMORY_LIMIT = 2**26
 
 MAX_DIFFERENCES_SHOWN = 5
 """Columns that are named, at the most, where a file lacks some or has others. Chosen by hand."""
+
+MIN_DIGIT_DATES = 3
+"""Different values from which on eight digits each are dates if all are on the calendar: of numbers
+by chance one in thirty is. Chosen by hand; no benchmark isolates it."""
+
+MAX_WRONG_DATES_SHARE = 0.1
+"""Share of values of a column that look like dates and are none up to which they are taken for
+slips, and refused; with more, the column holds codes. Chosen by hand; no benchmark isolates it."""

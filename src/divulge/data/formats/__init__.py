@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from divulge.data.column import Column
     from divulge.data.dictionary import Attribute
     from divulge.data.encoding import Batch
+    from divulge.data.formats.text_style import TextStyle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +24,9 @@ class Options:
     """How a source is to be understood where its format leaves it open.
 
     All but the table are about delimited text; what is None is found out. `header` states that the
-    first line holds names, whatever it looks like. `guard_formulas` is of
-    writing: texts that a spreadsheet would run get an apostrophe before them.
+    first line holds names, whatever it looks like; `dates` are pairs of a column ("" for all) and
+    the order of day, month and year, or the format. `guard_formulas` is of writing: texts that a
+    spreadsheet would run get an apostrophe before them.
     """
 
     separator: str | None = None
@@ -37,14 +39,16 @@ class Options:
     table: str | None = None
     guard_formulas: bool = True
     header: bool = False
+    dates: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
 class EncodedRecords:
-    """Columns of codes, and what their source says of them: descriptions, labels, codes."""
+    """Columns of codes, and what their source says of them: descriptions, labels, codes, style."""
 
     columns: Mapping[str, Column]
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    style: TextStyle | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -61,6 +65,14 @@ class EncodedRecords:
 
         for cut in zip(*(split_column(column) for column in self.columns.values()), strict=True):
             yield pa.table({n: c.to_arrow() for n, c in zip(self.columns, cut, strict=True)})
+
+
+@dataclass(frozen=True)
+class TypedColumns:
+    """Columns as they are meant, and the style of the text that they were."""
+
+    columns: Mapping[str, Column]
+    style: TextStyle | None = None
 
 
 class Format(Protocol):
@@ -89,7 +101,7 @@ class Format(Protocol):
 
     def convert_types(
         self, paths: Sequence[Path], columns: Mapping[str, Column], options: Options
-    ) -> dict[str, Column]:
+    ) -> TypedColumns:
         """The whole columns as they are meant: where a file holds text, its types are found."""
 
     def write(self, records: EncodedRecords, path: Path, options: Options) -> None:
@@ -121,9 +133,9 @@ class PlainFormat:
         paths: Sequence[Path],  # noqa: ARG002  # text alone has problems to place
         columns: Mapping[str, Column],
         options: Options,  # noqa: ARG002  # text alone leaves something open
-    ) -> dict[str, Column]:
+    ) -> TypedColumns:
         """The columns as they are: their types were given."""
-        return dict(columns)
+        return TypedColumns(dict(columns))
 
 
 def find_format(path: Path) -> Format:
@@ -148,9 +160,10 @@ def write_records(
     format_, write_options = _find_by_ending(path), options or Options()
     if is_text_file(path):
         _refuse_nul(records, path)
+        _refuse_other_letters(records, path, write_options)
     if write_options.guard_formulas and is_text_file(path):
         columns = {name: guard_formulas(column) for name, column in records.columns.items()}
-        records = EncodedRecords(columns, records.attributes)
+        records = replace(records, columns=columns)
     with whole_file(path, overwrite) as part:
         format_.write(records, part, write_options)
 
@@ -169,6 +182,24 @@ def _refuse_nul(records: EncodedRecords, path: Path) -> None:
         if texts and len(column.values) and pc.any(pc.match_substring(column.values, "\0")).as_py():
             message = "holds a NUL character, which a text file cannot."
             problems.add(describe_column(name, number), message)
+    problems.raise_any()
+
+
+def _refuse_other_letters(records: EncodedRecords, path: Path, options: Options) -> None:
+    """An encoding that is asked for must have every letter; one that was found gives way."""
+    from divulge.data.formats.dialect import check_encoding
+    from divulge.data.formats.names import describe_column
+    from divulge.data.formats.text_style import find_unwritable_column
+
+    if options.encoding is None:
+        return
+    problems = Problems(str(path))
+    problems.extend("", check_encoding(options.encoding))
+    problems.raise_any()
+    column = find_unwritable_column(records.columns, options.encoding)
+    if column is not None:
+        place = describe_column(column, list(records.columns).index(column) + 1)
+        problems.add(place, f'holds letters that the encoding "{options.encoding}" has not.')
     problems.raise_any()
 
 

@@ -8,6 +8,7 @@ things, and then somebody has to say which. A number with both marks is never gu
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,14 @@ import numpy as np
 from divulge.data import tuning
 from divulge.data.column import Column, replace_values
 from divulge.data.formats.column_types import NoSuchDate, all_match, infer_type
+from divulge.data.formats.date_detection import (
+    DatedValues,
+    DoubtfulDate,
+    check_given_dates,
+    find_dates,
+    read_given_format,
+)
+from divulge.data.formats.date_formats import DateFormat
 from divulge.work import Problem, Problems
 
 if TYPE_CHECKING:
@@ -30,19 +39,29 @@ _BOTH = r"^-?[0-9]{1,3}(\.[0-9]{3})*(,[0-9]+)?$"
 _BOTH_TURNED = r"^-?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]+)?$"
 
 
-def find_types(subject: str, columns: Mapping[str, Column], options: Options) -> dict[str, Column]:
+@dataclass(frozen=True)
+class FoundTypes:
+    """Columns as what they hold, the decimal mark of the file, and how dates were written."""
+
+    columns: dict[str, Column]
+    decimal: str
+    dates: Mapping[str, DateFormat]
+
+
+def find_types(subject: str, columns: Mapping[str, Column], options: Options) -> FoundTypes:
     """Columns of text as what they hold; what cannot be told is said, with row and column.
 
     >>> import pyarrow as pa
     >>> from divulge.data.column import encode_array
     >>> from divulge.data.formats import Options
     >>> found = find_types("a.csv", {"rate": encode_array(pa.array(["0,5", "12"]))}, Options())
-    >>> found["rate"].values.to_pylist()
+    >>> found.columns["rate"].values.to_pylist()
     [0.5, 12.0]
     """
     problems = Problems(subject)
     _check_options(problems, options)
     as_text = set(options.text)
+    problems.extend("", check_given_dates(dict(options.dates), list(columns)))
     for name in as_text - set(columns):
         problems.add("text", f'there is no column "{name}".', name, list(columns))
     mark = options.decimal
@@ -50,10 +69,20 @@ def find_types(subject: str, columns: Mapping[str, Column], options: Options) ->
         mark = "," if options.thousands == "." else "."
     mark = mark or _detect_decimal_mark(columns, as_text, problems)
     problems.raise_any()
-    typed_columns = {}
+    typed_columns, formats = {}, {}
+    given = dict(options.dates)
     for name, column in columns.items():
         if name in as_text:
             typed_columns[name] = column
+            continue
+        try:
+            dated = _find_column_dates(name, column, given)
+        except DoubtfulDate as error:
+            problems.add(_describe_place(name, column, error.place), str(error))
+            continue
+        if dated is not None:
+            typed_columns[name] = replace_values(column, dated.values)
+            formats[name] = dated.format
             continue
         normalised = _normalise_decimals(column, mark, options.thousands)
         if mark == "," and normalised is column and _has_decimal_points(column.values):
@@ -72,7 +101,21 @@ def find_types(subject: str, columns: Mapping[str, Column], options: Options) ->
             message = 'holds a date that does not exist; mend it, or read the column with text = ["'
             problems.add(place, f'{message}{name}"].')
     problems.raise_any()
-    return typed_columns
+    return FoundTypes(typed_columns, mark, formats)
+
+
+def _find_column_dates(name: str, column: Column, given: Mapping[str, str]) -> DatedValues | None:
+    """The dates of a column: as they were said to be written, or as they look; None if none."""
+    own, common = given.get(name, ""), given.get("", "")
+    if "%" in own:
+        return read_given_format(name, column.values, own)
+    if "%" in common and DateFormat(common).matches(column.values):
+        return read_given_format(name, column.values, common)
+    dated = find_dates(name, column.values, own or ("" if "%" in common else common))
+    if own and dated is None and len(column.values):
+        message = f'holds no dates of the order "{own}"; give their format, such as '
+        raise DoubtfulDate(0, message + f'dates = {{ "{name}" = "%d.%m.%Y" }}.')
+    return dated
 
 
 def _check_options(problems: Problems, options: Options) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from divulge import work
 from divulge.data import tuning
 from divulge.data.column import Column
 from divulge.data.encoding import Batch
-from divulge.data.formats import PlainFormat, find_separator
+from divulge.data.formats import Options, PlainFormat, TypedColumns, find_separator
 from divulge.data.formats.decimal_mark import find_types
+from divulge.data.formats.delimited_writer import write_delimited_text
 from divulge.data.formats.dialect import (
     SEPARATORS,
     Dialect,
@@ -31,10 +33,11 @@ from divulge.data.formats.dialect import (
 from divulge.data.formats.file_signature import COMPRESSED_TEXT, TEXT
 from divulge.data.formats.names import TEXT_NAMES, refuse_names
 from divulge.data.formats.quoting import find_quote_problem
+from divulge.data.formats.text_style import TextStyle, choose_style
 from divulge.work import InvalidInput, Problem, UnconfirmedName
 
 if TYPE_CHECKING:
-    from divulge.data.formats import EncodedRecords, Options
+    from divulge.data.formats import EncodedRecords
 
 MAX_ROWS_NAMED = 5
 
@@ -78,25 +81,28 @@ class DelimitedText(PlainFormat):
 
     def convert_types(
         self, paths: Sequence[Path], columns: Mapping[str, Column], options: Options
-    ) -> dict[str, Column]:
-        """Find out the types of all columns."""
+    ) -> TypedColumns:
+        """Find out the types of all columns, and how the first file was written."""
         more = f" and {len(paths) - 1} more, records counted on" if len(paths) > 1 else ""
-        return find_types(f"{paths[0]}{more}", columns, options)
+        types = find_types(f"{paths[0]}{more}", columns, options)
+        dialect = detect_dialect(paths[0], options)
+        has_own_separator = find_separator(paths[0], Options()) != dialect.separator
+        style = TextStyle(
+            separator=dialect.separator if has_own_separator else None,
+            quote=dialect.quote,
+            decimal=types.decimal,
+            encoding=dialect.written_encoding,
+            dates=types.dates,
+        )
+        return TypedColumns(types.columns, style)
 
     def write(self, records: EncodedRecords, path: Path, options: Options) -> None:
-        """Write records; a missing value is an empty field, an empty text is `""`."""
-        import pyarrow as pa
-        import pyarrow.csv as pa_csv
-
+        """Write records in their style; a missing value is an empty field, an empty text `""`."""
         refuse_names(records.columns, TEXT_NAMES)
-        write_options = pa_csv.WriteOptions(delimiter=_choose_separator(path, options))
-        compression = "gzip" if self.kind == COMPRESSED_TEXT else None
-        with (
-            pa.output_stream(str(path), compression=compression) as sink,
-            pa_csv.CSVWriter(sink, records.schema, write_options=write_options) as file,
-        ):
-            for table in records.iterate_tables():
-                file.write_table(table)
+        styled = choose_style(records.style, records.columns, options)
+        styled = replace(styled, separator=_choose_separator(path, styled))
+        is_compressed = self.kind == COMPRESSED_TEXT
+        write_delimited_text(records.columns, path, styled, compressed=is_compressed)
 
 
 class CompressedText(DelimitedText):

@@ -44,6 +44,7 @@ class Dialect:
     quote: str
     quote_stated: bool
     encoding: str
+    written_encoding: str
     lines: int
     header_lines: int
     bytes_per_line: int
@@ -108,6 +109,7 @@ def detect_dialect(path: Path, options: Options) -> Dialect:
         quote=quote,
         quote_stated=options.quote is not None,
         encoding=encoding,
+        written_encoding=_find_written_encoding(path, encoding),
         lines=len(sample),
         header_lines=header_lines,
         bytes_per_line=line_bytes,
@@ -213,13 +215,10 @@ def _guess_encoding(raw: bytes) -> str:
 def _detect_encoding(path: Path, options: Options) -> str:
     """The encoding given, or the one that a byte order mark tells, or UTF-8."""
     if options.encoding is not None:
-        try:
-            "".encode(options.encoding)
-            codec = codecs.lookup(options.encoding).name
-        except (LookupError, UnicodeError):
-            message = f'"{options.encoding}" is not an encoding that is known.'
-            problem = Problem("encoding", message, options.encoding, ENCODINGS)
-            raise InvalidInput(str(path), [problem]) from None
+        problems = check_encoding(options.encoding)
+        if problems:
+            raise InvalidInput(str(path), problems)
+        codec = codecs.lookup(options.encoding).name
         return "utf-8-sig" if codec == "utf-8" else codec  # a byte order mark does no harm
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
@@ -229,6 +228,25 @@ def _detect_encoding(path: Path, options: Options) -> str:
     if first_bytes.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     return "utf-8-sig"
+
+
+def check_encoding(encoding: str) -> list[Problem]:
+    """What is wrong with the name of an encoding."""
+    try:
+        "".encode(encoding)
+    except (LookupError, UnicodeError):
+        message = f'"{encoding}" is not an encoding that is known.'
+        return [Problem("encoding", message, encoding, ENCODINGS)]
+    return []
+
+
+def _find_written_encoding(path: Path, encoding: str) -> str:
+    """The encoding as the file has it: UTF-8 with a byte order mark, or without."""
+    if encoding != "utf-8-sig":
+        return encoding
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+        has_mark = file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
+    return encoding if has_mark else "utf-8"
 
 
 def _detect_quote(sample: list[str]) -> str:

@@ -13,7 +13,7 @@ from divulge.data.dictionary import find_name_problems, find_role_problems
 from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address
 from divulge.data.hidden_marks import drop_status_names
-from divulge.data.source import Place, read_marks
+from divulge.data.source import Place, list_date_formats, read_marks
 from divulge.release.release_file.settings import DatasetTable, HierarchyTable
 from divulge.work import DivulgeError, Interruption, InvalidInput, Problems
 
@@ -85,6 +85,7 @@ class DatasetLoader:
             text=tuple(table.text),
             table=table.table,
             header=table.header,
+            dates=list_date_formats(table.dates),
         )
         source = Source(self._resolve_source(table.source), options, table.columns)
         try:

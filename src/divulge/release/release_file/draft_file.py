@@ -19,7 +19,12 @@ from divulge.data.formats import Options
 from divulge.data.formats.postgres import is_address, remove_password
 from divulge.records.plugin import draft_adversary
 from divulge.release.release_file.settings import FORMAT
-from divulge.release.release_file.toml_text import format_comment, format_table, format_value
+from divulge.release.release_file.toml_text import (
+    format_comment,
+    format_key,
+    format_table,
+    format_value,
+)
 from divulge.work import step, usable_path, whole_file
 
 CATALOGUE = "divulge.release"
@@ -139,6 +144,9 @@ def _draft_datasets(
         for setting in ("table", "separator", "encoding", "decimal", "thousands", "quote"):
             if getattr(options, setting) is not None:
                 yield f"{setting} = {format_value(getattr(options, setting))}"
+        for column, text in options.dates:
+            setting = f"dates.{format_key(column)}" if column else "dates"
+            yield f"{setting} = {format_value(text)}"
         if options.text:
             yield f"text = {format_value(list(options.text))}"
         yield f'subjects = "records"    {_comment("subjects")}'

@@ -101,6 +101,9 @@ class DatasetTable(_StrictTable):
     decimal: str | None = Field(None, description="Of a text file; found out if not given.")
     thousands: str | None = Field(None, description="Of a text file; none if not given.")
     quote: str | None = Field(None, description="Of a text file; found out if not given.")
+    dates: str | dict[str, str] = Field(
+        "", description="Of a text file: dmy, mdy, ymd or a format as %d.%m.%Y; or by column."
+    )
     text: Names = Field([], description="Columns of a text file that are text in any case.")
     header: bool = Field(False, description="Of a text file: its first line does hold names.")
     missing: Names = Field(
