@@ -12,6 +12,7 @@ from tests.rules.test_plain_fixpoint import RULES, attribute_values, edges, prog
 
 from divulge.rules import Facts, Program, evaluate
 from divulge.rules.engine.prepared_evaluation import PreparedEvaluation
+from divulge.rules.language.syntax import Rule
 from divulge.rules.plugin_atoms import build_plugin
 from divulge.work import InvalidInput
 
@@ -55,6 +56,61 @@ def test_states_of_one_table_give_what_fresh_evaluations_give(
 @given(programs(), st.lists(edges, min_size=2, max_size=4), attribute_values())
 def test_states_of_the_other_table_do_too(text: str, states: list[Rows], value_rows: Rows) -> None:
     compare_states(text, {"value": value_rows}, [{"edge": rows} for rows in states])
+
+
+PLUGIN_RULES = [
+    "scored(X, R) :- edge(X, _, _), #score(X, R).",
+    "high(X) :- scored(X, R), R > 0.4.",
+    "low(X) :- edge(X, _, _), not high(X).",
+    "joint(X, msum(R, <Y>)) :- edge(X, Y, _), #score(Y, R).",
+    "led(X, Y) :- high(X), edge(X, Y, _).",
+    "led(X, Z) :- led(X, Y), edge(Y, Z, _), not high(Z).",
+    "shape(X, N) :- edge(X, _, _), #length(X, N).",
+]
+
+
+@settings(max_examples=4)
+@given(
+    st.integers(1, len(PLUGIN_RULES)),
+    programs(),
+    st.lists(
+        st.tuples(
+            edges | st.just([]),
+            attribute_values(),
+            st.sampled_from([0.1, 0.3, 0.5]),
+        ),
+        min_size=2,
+        max_size=3,
+    ),
+)
+def test_data_and_answers_of_plug_ins_change_together(
+    asking: int, text: str, states: list[tuple[Rows, Rows, float]]
+) -> None:
+    step = [0.0]
+    plugins = {
+        "score": build_plugin(
+            "score",
+            lambda names: [round("abcd".index(one) * step[0], 3) for one in names.to_pylist()],
+            ["text"],
+            ["number"],
+        ),
+        "length": build_plugin("length", lambda names: [1] * len(names), ["text"], ["integer"]),
+    }
+    text = "\n".join([*PLUGIN_RULES[:asking], *text.splitlines()])
+    program = Program.parse(text)
+    heads = {rule.head.predicate for rule in program.statements if isinstance(rule, Rule)}
+    empty: dict[str, Rows] = {
+        name: []
+        for name in ("path", "loop", "odd", "even", "tuple", "area", "group", "crowd", "member")
+        if f"{name}(" in text and name not in heads
+    }
+    prepared = PreparedEvaluation(program, empty, plugins=plugins, asked_anew=["score"])
+    for edge_rows, value_rows, answers in states:
+        step[0] = answers
+        given = {"edge": edge_rows, "value": value_rows}
+        with evaluate(program, {**empty, **given}, plugins=plugins) as fresh:
+            assert list_facts(prepared.evaluate(given)) == list_facts(fresh)
+    prepared.close()
 
 
 EDGES: Rows = [("a", "b", 0.6), ("b", "c", 0.5), ("c", "a", 1)]
@@ -122,3 +178,16 @@ def test_an_evaluation_that_fails_leaves_nothing_of_itself() -> None:
         prepared.evaluate({"part": [("a", 0)]})
     assert prepared.evaluate({"part": [("b", 1)]}).rows("share") == [("b", 1)]
     prepared.close()
+
+
+def test_what_becomes_too_large_is_said_in_the_same_words() -> None:
+    program = Program.parse("product(P) :- part(_, W), P = W * W * W.")
+    large = {"part": [("a", 10**17)]}
+    with pytest.raises(InvalidInput) as fresh:
+        evaluate(program, large)
+    prepared = PreparedEvaluation(program)
+    prepared.evaluate({"part": [("a", 2)]})
+    with pytest.raises(InvalidInput) as again:
+        prepared.evaluate(large)
+    assert str(again.value) == str(fresh.value)
+    assert "too large" in str(again.value)

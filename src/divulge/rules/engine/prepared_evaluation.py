@@ -86,7 +86,7 @@ class PreparedEvaluation:
             self._state = None
 
     def _prepare(self, changing: Mapping[str, Any]) -> _PreparedState:
-        session = DuckSession()
+        session = DuckSession(raw_errors=True)  # the task runner has words of rules for them
         session.__enter__()
         try:
             loaded = load_program(
