@@ -48,6 +48,10 @@ RULES = {
         count(M, S, mcount(<I>)) :- shown(M, I, S).
         risk(M, I, 1 / N) :- shown(M, I, S), count(M, S, N).
     """,
+    "alike in a cell": """
+        company(I, mcount(<J>)) :- val(M, I, "area", V), val(M, J, "area", V).
+        risk(I, 1 / N) :- company(I, N).
+    """,
     "of cells and by measure": 'risk(I, R) :- val(_, I, "job", "b"), #risk(I, R).',
     "with facts beside": 'risk("p3", 0.4). risk(I, R) :- original(_, I, "job", "c"), #risk(I, R).',
     "of roles": 'risk(I, R) :- category(M, "job", "quasi_identifier"), val(M, I, _, _), '
@@ -125,3 +129,34 @@ def test_what_is_no_risk_is_said_also_of_a_later_state(tmp_path: Path) -> None:
         risk(PEOPLE)
     with pytest.raises(InvalidInput, match="no numbers from 0 to 1"):
         risk(state)
+
+
+def replace_areas(areas: list[str]) -> Dataset:
+    table = PEOPLE.to_arrow().set_column(1, "area", pa.array(areas))
+    roles = {"identifier": ["id"], "quasi_identifier": ["area", "job", "age"]}
+    return Dataset.from_arrow(table, roles=roles, name="people")
+
+
+AREAS = PEOPLE.to_arrow()["area"].to_pylist()
+SWAPPED = ["S", *AREAS[1:7], "N", *AREAS[8:]]
+COARSER = [{"N": "upper", "S": "lower", "E": "lower"}[area] for area in AREAS]
+NAMED_ALIKE = ["S" if area == "E" else area for area in AREAS]
+
+
+@pytest.mark.parametrize(
+    ("areas", "rules", "is_trusted"),
+    [
+        (AREAS, "alike in a cell", False),
+        (SWAPPED, "alike in a cell", True),
+        (COARSER, "alike in a cell", False),
+        (NAMED_ALIKE, "alike in a cell", True),
+        (SWAPPED, "of cells and by measure", True),
+        (COARSER, "of cells and by measure", True),
+        (SWAPPED, "of a few, handed on", False),
+    ],
+)
+def test_values_that_stand_in_other_records_are_not_believed(
+    tmp_path: Path, areas: list[str], rules: str, is_trusted: bool
+) -> None:
+    risk = RuleRisk(load(tmp_path, RULES[rules]), describe(PEOPLE))
+    assert risk.trusts_changes(replace_areas(areas)) is is_trusted

@@ -272,7 +272,7 @@ def test_a_risk_that_rules_derive_is_lowered_and_judged_anew(tmp_path: Path) -> 
     )
     protected = Release.load(path).protect(out=tmp_path / "out")
     assert protected.status == "pass"
-    assert {each.rule for each in protected.decisions} == {"custom_risk of rules at most 0.5"}
+    assert {each.rule for each in protected.decisions} == {"rule_risk at most 0.5"}
     published = read_records(next((tmp_path / "out" / "release").glob("companies*.csv")))
     shown = Counter((row["area"], row["sector"]) for row in published)
     assert len(published) == 6

@@ -128,8 +128,10 @@ class Goal:
     @property
     def rule(self) -> str:
         """The limit in short."""
-        text = self.limit.measure
-        function = name_function(self.limit.options.get("risk"))
+        risk = self.limit.options.get("risk")
+        written = getattr(risk, "written_measure", None)
+        text = self.limit.measure if written is None else str(written)
+        function = name_function(risk) if written is None else ""
         for subject in filter(None, (function, self.limit.attribute, self.limit.adversary)):
             text = describe_rule("of", rule=text, subject=subject)
         side = "at_most" if self.limit.at_most is not None else "at_least"
