@@ -338,3 +338,22 @@ def test_the_same_directives_give_the_same_result() -> None:
         )
         or ways[0].removed
     )
+
+
+@pytest.mark.parametrize("local", [True, "nested", "clusters"])
+def test_an_order_of_records_is_out_of_reach_where_they_change_together(local: Any) -> None:
+    ordered = Directives(order=[("most risky first", "r")])
+    told = protection.protect(COMPANIES, TWO, local=local, directives=ordered)
+    [failure] = told.unobeyed
+    assert (failure.reason, failure.rule) == ("no_turns", "r")
+    assert "none comes first" in str(failure)
+    assert not protection.protect(COMPANIES, TWO, directives=ordered).unobeyed
+
+
+def test_an_order_of_records_is_out_of_reach_where_classes_are_judged() -> None:
+    table = pa.table({"town": ["Roma", "Roma", "Bari", "Bari"], "ill": ["a", "b", "a", "b"]})
+    patients = Dataset.from_arrow(table, {"quasi_identifier": ["town"], "sensitive": ["ill"]})
+    limits = [*TWO, Limit("distinct_l_diversity", at_least=2, attribute="ill")]
+    ordered = Directives(order=[("most risky first", "r")])
+    told = protection.protect(patients, limits, directives=ordered)
+    assert [each.attribute for each in told.unobeyed] == ["distinct_l_diversity of ill at least 2"]

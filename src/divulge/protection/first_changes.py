@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from divulge.protection.directives.directed_changes import (
 )
 from divulge.protection.directives.directives import Directives
 from divulge.protection.directives.settlement import (
+    DirectiveFailure,
     SettledDirectives,
     settle_directives,
     weigh_preferences,
@@ -39,6 +40,9 @@ def add_directives(
         methods=plan.methods,
         takes_thresholds=any(goal.takes_thresholds for goal in goals),
     )
+    settled = replace(
+        settled, unobeyed=(*settled.unobeyed, *_list_orders_in_vain(goals, plan, settled))
+    )
     goals = [_add_thresholds(goal, settled) for goal in goals]
     methods = (*settled.methods, *(each for each in plan.methods if each not in settled.methods))
     plan = replace(
@@ -49,6 +53,20 @@ def add_directives(
         importance=weigh_preferences(settled, plan.importance, among),
     )
     return goals, plan
+
+
+def _list_orders_in_vain(
+    goals: Sequence[Goal], plan: CycleRequest, settled: SettledDirectives
+) -> Iterator[DirectiveFailure]:
+    """Limits for which records change in groups, or whole columns do: no record comes first."""
+    for goal in goals if settled.order is not None else ():
+        if plan.local or goal.is_class_limit or "suppress" not in plan.methods:
+            yield DirectiveFailure(
+                directive="order",
+                reason="no_turns",
+                rule=settled.order_rule,
+                attribute=goal.rule,
+            )
 
 
 def add_thresholds(dataset: Dataset, goal: Goal, directives: Directives) -> Goal:

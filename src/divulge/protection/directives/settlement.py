@@ -84,6 +84,7 @@ class SettledDirectives:
     preferences: Mapping[str, int] = field(default_factory=dict)
     """By attribute, its place: 0 is changed first."""
     order: Order | None = None
+    order_rule: str | None = None
     methods: tuple[str, ...] = ()
     unobeyed: tuple[DirectiveFailure, ...] = ()
 
@@ -146,6 +147,7 @@ def settle_directives(
     hidden = settler.group_cells("hide")
     thresholds, threshold_rules = settler.settle_thresholds(takes_thresholds)
     names = dataset.quasi_identifiers if looked_at is None else looked_at
+    order, order_rule = settler.settle_order()
     return SettledDirectives(
         kept=settler.drop_contradicted(settler.group_cells("keep"), hidden, removed, levels),
         hidden=hidden,
@@ -154,7 +156,8 @@ def settle_directives(
         thresholds=thresholds,
         threshold_rules=threshold_rules,
         preferences=settler.rank_names("prefer", names, "not_looked_at"),
-        order=settler.settle_order(),
+        order=order,
+        order_rule=order_rule,
         methods=tuple(settler.rank_names("methods", methods, "no_method")),
         unobeyed=tuple(settler.failures),
     )
@@ -255,18 +258,19 @@ class _Settler:
             return None, ()
         return highest, tuple(rule or "threshold" for rule in by_rule)
 
-    def settle_order(self) -> Order | None:
-        """The first order that is one; others that contradict it are noted."""
+    def settle_order(self) -> tuple[Order | None, str | None]:
+        """The first order that is one, with its rule; others that contradict it are noted."""
         chosen: Order | None = None
+        rule: str | None = None
         for row in self.directives.order:
             order = ORDERS_BY_NAME.get(row.order)
             if order is None:
                 self._note("order", "no_order", row.rule, str(row.order), 1)
             elif chosen is not None and order != chosen:
                 self._note("order", "other_order", row.rule, str(row.order), 1)
-            else:
-                chosen = order
-        return chosen
+            elif chosen is None:
+                chosen, rule = order, row.rule
+        return chosen, rule
 
     def rank_names(self, table: str, allowed: Sequence[str], reason: str) -> dict[str, int]:
         """By name its place among the ranks, in their order; of several, the first."""
