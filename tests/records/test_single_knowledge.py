@@ -149,6 +149,17 @@ def test_other_models_refuse(model: str) -> None:
         records.attack(data, model, knows=["grade"], knows_also=[(0, "gender")], **options)
 
 
+def test_what_is_not_known_of_single_records_is_said_beside_what_is() -> None:
+    dataset = Dataset.from_arrow(pa.table({"a": [1, 1, 2], "b": [1, 2, 3], "c": [1, 1, 1]}))
+    found = records.attack(
+        dataset, "CRS", knows=["a", "b"], knows_only=[(0, "b"), (1, "c")], knows_also=[(0, "c")]
+    )
+    told = found.explain()
+    assert "Of 2 of 3 records more is known (c)." in told
+    lowered = "Of 2 of 3 records they are taken not to know a and b, or part of it"
+    assert any(sentence.startswith(lowered) for sentence in told)
+
+
 def test_pairs_that_cannot_be_are_refused_and_strangers_are_counted() -> None:
     pupils = datasets.school_year_example()
     for pairs, message in (
@@ -163,7 +174,7 @@ def test_pairs_that_cannot_be_are_refused_and_strangers_are_counted() -> None:
     found = records.attack(people, knows="a", on="id", knows_also=[("x", "b"), ("z", "b")])
     assert found.certain.posterior == 1
     assert "1 pair of what is known names a record that is not in the data." in found.explain()
-    assert "Of 1 of 2 records other attributes are known (b)." in found.explain()
+    assert "Of 1 of 2 records more is known (b)." in found.explain()
 
 
 RELEASE = """

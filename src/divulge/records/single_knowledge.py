@@ -116,16 +116,27 @@ def select_known_of_target(
 
 
 def describe_knowledge(request: AttackRequest, knowledge: RecordKnowledge) -> list[Sentence]:
-    """Of how many other attributes are known, and which."""
+    """Of how many more is known, of how many less, and which attributes these are."""
     known = set(knowledge.known)
+    more = [group for group in knowledge.apart if not known.issuperset(group.names)]
+    less = [group for group in knowledge.apart if not known.issubset(group.names)]
+    lacking = {name for group in less for name in known.difference(group.names)}
     values = {
-        "count": sum(group.records.size for group in knowledge.apart),
+        "count": sum(group.records.size for group in more),
         "total": len(request.linked.records),
         "subjects": request.linked.dataset.subjects,
-        "names": [name for name in knowledge.names if name not in known] or list(known),
+        "names": [name for name in knowledge.names if name not in known],
         "outsiders": knowledge.outsiders,
     }
-    sentences = [Sentence("divulge.records", "single_knowledge", values)]
+    sentences = []
+    if more or not less:
+        sentences.append(Sentence("divulge.records", "single_knowledge", values))
+    if less:
+        lowered = values | {
+            "count": sum(group.records.size for group in less),
+            "names": [name for name in knowledge.known if name in lacking],
+        }
+        sentences.append(Sentence("divulge.records", "single_ignorance", lowered))
     if knowledge.outsiders:
         sentences.append(Sentence("divulge.records", "single_outsiders", values))
     return sentences
