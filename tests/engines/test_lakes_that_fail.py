@@ -196,7 +196,7 @@ def test_what_fits_is_read_and_what_does_not_stays_with_the_reason(
     relation = dv.scan(lake, roles=ROLES, engine="auto", memory_limit="200MB")
     assert isinstance(relation, Relation)
     assert "needs about" in relation.choice
-    assert relation.choice.endswith("DuckDB counts")
+    assert relation.choice.endswith("is free")
     assert count(relation) == (0, 32)
 
 

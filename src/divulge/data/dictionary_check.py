@@ -14,12 +14,12 @@ from divulge.data import tuning
 from divulge.data.column import Column
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Attribute
+from divulge.data.relation import Relation
+from divulge.data.relation_profile import NUMERIC_TEXT, profile_relation
 from divulge.work import format_quantity
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_NUMBER_PATTERN = r"-?[0-9]+([.,][0-9]+)?"
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ def compare(dataset: Dataset) -> list[Remark]:
     >>> print(remark, remark.values)
     "sex" has labels for 1 value that does not occur. (3,)
     """
+    if isinstance(dataset, Relation):
+        return _compare_relation(dataset)
     remarks: list[Remark] = []
     for attribute in dataset.dictionary:
         column = dataset.columns[attribute.name]
@@ -52,6 +54,25 @@ def compare(dataset: Dataset) -> list[Remark]:
         remarks += _compare_hierarchy(attribute, values)
         remarks += _compare_weight(attribute, column)
         remarks += _find_mixed_values(attribute, column)
+    return remarks
+
+
+def _compare_relation(relation: Relation) -> list[Remark]:
+    """The same where records are: in no order, so no place of a record is told."""
+    profile = profile_relation(relation)
+    remarks: list[Remark] = []
+    for attribute in relation.dictionary:
+        column = profile.columns.get(attribute.name)
+        if column is not None:
+            values = column.values.to_pylist() if _needs_value_list(attribute) else []
+            remarks += _compare_labels(attribute, column, values)
+            remarks += _compare_missing_codes(attribute, values)
+            remarks += _compare_hierarchy(attribute, values)
+            remarks += _compare_weight(attribute, column)
+        others = profile.other_texts.get(attribute.name, 0)
+        if 0 < others <= (1 - tuning.MOSTLY_NUMERIC_SHARE) * relation.rows:
+            records = format_quantity(others, "record", "records")
+            remarks.append(Remark(attribute.name, f"holds numbers in all but {records}."))
     return remarks
 
 
@@ -155,7 +176,7 @@ def _find_numeric_texts(values: pa.Array) -> npt.NDArray[np.bool_]:
     import pyarrow.compute as pc
 
     if len(values) <= tuning.MAX_RECORDS_ENCODED_SINGLY:
-        is_number = re.compile(_NUMBER_PATTERN).fullmatch
+        is_number = re.compile(NUMERIC_TEXT).fullmatch
         return np.array([is_number(text) is not None for text in values.to_pylist()], np.bool_)
-    matches = pc.match_substring_regex(values, f"^{_NUMBER_PATTERN}$")
+    matches = pc.match_substring_regex(values, f"^{NUMERIC_TEXT}$")
     return np.asarray(matches.to_numpy(zero_copy_only=False), np.bool_)

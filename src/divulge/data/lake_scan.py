@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from divulge.data.hierarchies.hierarchy import Hierarchy
 
 ENGINES = ("auto", "memory", "duckdb", "sail", "sc://...")
+READING_ENGINES = ("auto", "memory")
+"""Those by which records may be read."""
 _UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
@@ -117,42 +119,47 @@ class LakeSource:
         """The source as messages name it, without what may be secret in an address."""
         if isinstance(self.path, str) and self.path.startswith(SCHEME):
             return hide_secrets(self.path)
-        return describe_files(self.path)
+        return self._build_source(self.path).said
+
+    def list_files(self) -> list[Path]:
+        """The files or folders that it reads; none of a database or a server."""
+        if is_address(self.path):
+            return []
+        files = expand_place(self.path)
+        return [Path(files)] if isinstance(files, str | Path) else [Path(path) for path in files]
 
     def names(self) -> list[str]:
         """The names of the attributes that would be looked at, checked."""
         files = expand_place(self.path)
-        if self._may_read(files):
+        if self.engine in READING_ENGINES:
             return self._build_source(files).names()
-        lake, names = _find_lake(files, self._counting_engine, self.options.table)
+        lake, names = _find_lake(files, self.engine, self.options.table)
         return self._choose_names(_describe_lake(lake), names)
 
     def read(self, name: str | None = None, subjects: str = DEFAULT_SUBJECTS) -> Dataset:
         """A relation, or (with `memory`, or with `auto` where they fit) the records themselves."""
         files = expand_place(self.path)
-        if self._may_read(files):
-            return self._build_source(files).read(name, subjects)
-        lake, names = _find_lake(files, self._counting_engine, self.options.table)
-        said = _describe_lake(lake)
-        column_names = self._choose_names(said, names)
-        relation = _look_at(lake, names, column_names, limit=self.memory_limit)
-        relation = replace(
-            relation, name=name or _derive_name(files, self.options.table), subjects=subjects
-        ).select(column_names)
-        if self.engine == "auto":
-            plan = plan_reading(relation)
-            if plan.fits():
+        choice = ""
+        if self.engine in READING_ENGINES:
+            choice = self._explain_staying(files)
+            if not choice:
                 return self._build_source(files).read(name, subjects)
-            relation = replace(relation, choice=f"{plan.describe()}: DuckDB counts")
-        return relation
+        engine = "duckdb" if choice else self.engine
+        lake, names = _find_lake(files, engine, self.options.table)
+        column_names = self._choose_names(_describe_lake(lake), names)
+        relation = _look_at(lake, names, column_names, limit=self.memory_limit)
+        name = name or _derive_name(files, self.options.table)
+        relation = replace(relation, name=name, subjects=subjects, choice=choice)
+        return relation.select(column_names)
 
-    def _may_read(self, files: Place) -> bool:
-        """Whether records are read in any case: as said, or since no engine takes such files."""
-        return self.engine == "memory" or (self.engine == "auto" and not is_scannable(files))
-
-    @property
-    def _counting_engine(self) -> str:
-        return "duckdb" if self.engine == "auto" else self.engine
+    def _explain_staying(self, files: Place) -> str:
+        """Why records that an engine can count are not read: they would not fit; empty if so."""
+        if self.engine == "memory" or not is_scannable(files):
+            return ""
+        source = self._build_source(files)
+        rows = count_file_rows(list_files(files), self.options, self.memory_limit)
+        plan = plan_reading(source.said, rows, len(source.names()))
+        return "" if plan.fits() else plan.describe()
 
     def _build_source(self, files: Place) -> Source:
         return Source(files, self.options, self.columns)
@@ -168,24 +175,45 @@ class LakeSource:
         return column_names
 
 
+def is_address(place: Place) -> bool:
+    """Whether a place is a database or a Spark server, and no file.
+
+    >>> is_address("sc://lake:15002"), is_address("lake/*.parquet")
+    (True, False)
+    """
+    return isinstance(place, str) and (place.startswith(SCHEME) or is_postgres(place))
+
+
 def is_scannable(place: Place) -> bool:
-    """Whether an engine can count records where they are: Parquet files, DuckDB, a Spark server."""
-    if isinstance(place, str):
-        if place.startswith(SCHEME):
-            return True
-        if is_postgres(place):
-            return False
-    return all(find_format(path).kind in (PARQUET, DUCKDB) for path in list_files(place))
+    """Whether DuckDB can count records where they are: Parquet files, or one of its databases."""
+    if is_address(place):
+        return False
+    kinds = [find_format(path).kind for path in list_files(place)]
+    return kinds == [DUCKDB] or set(kinds) == {PARQUET}
 
 
-def plan_reading(relation: Relation) -> MemoryPlan:
-    """What it would take to read the records and to count their classes."""
-    columns = len(relation.names) + 1
+def plan_reading(name: str, rows: int, columns: int) -> MemoryPlan:
+    """What it would take to read records and to count their classes."""
     needs = {
-        "codes": relation.rows * columns * tuning.BYTES_PER_CODE,
-        "classes": relation.rows * tuning.BYTES_PER_CLASSIFIED_RECORD,
+        "codes": rows * (columns + 1) * tuning.BYTES_PER_CODE,
+        "classes": rows * tuning.BYTES_PER_CLASSIFIED_RECORD,
     }
-    return MemoryPlan(f'reading "{relation.name}"', needs)
+    return MemoryPlan(f"reading {name}", needs)
+
+
+def count_file_rows(files: Sequence[Path], options: Options, memory_limit: int | None) -> int:
+    """How many records Parquet files or a database's table have, without a look at them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if find_format(files[0]).kind == DUCKDB:
+        lake = DatabaseTable(files[0], find_database_table(files[0], options))
+        with open_raw(lake, memory_limit) as session:
+            return int(session.arrays(f"SELECT count(*) AS n FROM {RAW}")["n"][0])
+    try:
+        return sum(pq.read_metadata(path).num_rows for path in files)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        return 0  # whoever reads it says what is wrong
 
 
 def choose_engine(place: Any, engine: str | None) -> str:
@@ -236,7 +264,8 @@ def expand_place(place: Place) -> Place:
     files = sorted(path for path in glob(text, recursive=True) if Path(path).is_file())  # noqa: PTH207
     if not files:
         raise InvalidInput(text, [Problem("", "no file has a name of this pattern.")])
-    note_input(Path(text[: re.search(r"[*?[]", text).start()] or ".").parent)  # type: ignore[union-attr]
+    if "**" in text:  # what is written below would be read by the next run
+        note_input(Path(f"{text[: text.index('**')]}.").parent)
     return [Path(path) for path in files]
 
 
@@ -254,10 +283,9 @@ def _find_lake(place: Place, engine: str, table: str | None) -> tuple[Lake, list
     files = list_files(place)
     for path in files:
         note_input(path)
-    runs = "duckdb" if engine == "auto" else engine
     format_ = find_format(files[0])
     if format_.kind == DUCKDB and len(files) == 1:
-        if runs != "duckdb":
+        if engine != "duckdb":
             message = "a DuckDB database is counted by DuckDB alone."
             raise InvalidInput("scan", [Problem("engine", message)])
         found = find_database_table(files[0], Options(table=table))
@@ -268,7 +296,7 @@ def _find_lake(place: Place, engine: str, table: str | None) -> tuple[Lake, list
         message += "scanned. Read it (dv.read), or write it as Parquet."
         raise InvalidInput(str(others[0]), [Problem("", message)])
     _check_same_schema(files)
-    return ParquetFiles(tuple(files), runs), format_.read_names(files[0], Options())
+    return ParquetFiles(tuple(files), engine), format_.read_names(files[0], Options())
 
 
 def _check_same_schema(files: Sequence[Path]) -> None:

@@ -125,7 +125,7 @@ class Relation(Dataset):
 
     def encode_values(self, name: str, values: pa.Array) -> Column:
         """Distinct values of an attribute as a column, coded and named as in memory."""
-        return encode_array(values.cast(self._type_of(name)))
+        return encode_array(values.cast(self.find_type(name)))
 
     def read(self) -> NoReturn:
         """There is no way back: records are read from where they are by `divulge.read`."""
@@ -138,8 +138,12 @@ class Relation(Dataset):
     def __repr__(self) -> str:
         return f"{super().__repr__()}, counted by {self.engine}"
 
-    def _type_of(self, name: str) -> pa.DataType:
+    def find_type(self, name: str) -> pa.DataType:
+        """The type that values of an attribute have in memory."""
         return find_value_type(self.kinds[name])
+
+    def _type_of(self, name: str) -> pa.DataType:
+        return self.find_type(name)
 
     def _require_same(self, session: Session | None) -> None:
         """Refuse records that are not those that were scanned."""

@@ -49,7 +49,7 @@ from divulge.records.protected.attack_protected import (
     attack_release,
 )
 from divulge.records.protected.dataset_pair import DatasetPair
-from divulge.records.relation_attack import attack_relation, find_relation_problems
+from divulge.records.relation_attack import attack_relation, require_countable
 from divulge.records.request import AttackRequest, compute_prior_weights, match_target
 from divulge.records.single_knowledge import (
     MODELS_OF_SINGLE_RECORDS,
@@ -170,8 +170,8 @@ def attack(
         "knows_also": knows_also,
         "knows_only": knows_only,
     }
-    problems.extend("", find_relation_problems(code, datasets, options))
     problems.raise_any()
+    require_countable(code, datasets, options)
     check_records_known(records_known, "attack")
     if isinstance(datasets[0], Relation):
         return attack_relation(datasets[0], code, knows, seeks, target)

@@ -25,6 +25,7 @@ from divulge.classes.relation_classes import (
     count_relation_secrets,
 )
 from divulge.data import Relation
+from divulge.data.relation import RecordsElsewhere
 from divulge.engines import ClassSizes
 from divulge.qif import PriorPosterior
 from divulge.records.inference.per_record import GroupSums, assess_group, round_pair
@@ -68,17 +69,19 @@ def _count_nothing(weights: Floats) -> float:
     raise NotImplementedError(f"{len(weights)} weights of a relation")
 
 
-def find_relation_problems(
-    model: str, datasets: Sequence[Any], options: Mapping[str, Any]
-) -> list[Problem]:
-    """What of an attack cannot be counted where records are; `options` are those that were given.
+def require_countable(model: str, datasets: Sequence[Any], options: Mapping[str, Any]) -> None:
+    """Refuse what of an attack cannot be counted where records are.
 
-    >>> import divulge as dv
-    >>> find_relation_problems("CRL", [dv.datasets.school_year_example()], {})
-    []
+    Args:
+        model: by its acronym.
+        datasets: all that are attacked.
+        options: other arguments of the attack, by name; None where one was not given.
+
+    Raises:
+        RecordsElsewhere: with all of it, and what can be done.
     """
     if not any(isinstance(dataset, Relation) for dataset in datasets):
-        return []
+        return
     where = "is counted in memory only so far, and records stay where they are."
     hint = 'Read them (dv.read, or engine = "memory").'
     problems = []
@@ -88,7 +91,8 @@ def find_relation_problems(
     problems += [
         Problem(name, f"{where} {hint}") for name, value in options.items() if value is not None
     ]
-    return problems
+    if problems:
+        raise RecordsElsewhere("attack", problems)
 
 
 def _attack_everybody(

@@ -17,8 +17,9 @@ from divulge.assessment import (
     measures,
 )
 from divulge.classes.people import UnjudgedPeopleError
-from divulge.data import Dataset
+from divulge.data import Dataset, Relation
 from divulge.data.missing_kinds import separate_missing_kinds
+from divulge.data.relation import RecordsElsewhere
 from divulge.protection import Directives
 from divulge.protection.first_changes import add_thresholds
 from divulge.protection.limits.goal_list import build_goals
@@ -51,10 +52,15 @@ from divulge.work import InvalidInput, Problem
 def check_release(release: Release) -> Verdict:
     """The verdict on a release as its sources are: a reader tells tagged missing values apart."""
     release, datasets = read_release(release)
-    separated = {name: separate_missing_kinds(dataset) for name, dataset in datasets.items()}
+    separated = {name: _separate_missing(dataset) for name, dataset in datasets.items()}
     return replace(
         check_data(release, separated, tabulated=datasets, summed=datasets), datasets=datasets
     )
+
+
+def _separate_missing(dataset: Dataset) -> Dataset:
+    """Tagged missing values told apart; files that engines count have none."""
+    return dataset if isinstance(dataset, Relation) else separate_missing_kinds(dataset)
 
 
 def check_data(
@@ -121,9 +127,8 @@ def check_data(
                     try:
                         first = (originals or {}).get(adversary.datasets[0])
                         assessments.append(run_on_hidden(adversary, inputs, known, first))
-                    except (HiddenCellsError, UnjudgedPeopleError) as error:
-                        [problem] = error.problems
-                        unjudged[adversary.name] = problem.text
+                    except (HiddenCellsError, UnjudgedPeopleError, RecordsElsewhere) as error:
+                        unjudged[adversary.name] = _join_problems(error)
             step.advance()
     outcomes: list[Outcome] = []
     for number, limit in enumerate(release.limits, start=1):
@@ -360,6 +365,15 @@ def _judge_dataset(
         if known is not None and isinstance(population, Dataset):
             seen = seen.with_options(population=recode_population(population, known, dataset))
         return limit.judge_measurement(measures()[limit.measure].of(dataset, seen), name)
-    except (HiddenCellsError, UnjudgedPeopleError) as error:
-        [problem] = error.problems
-        return limit.leave_unjudged(name, problem.text)
+    except (HiddenCellsError, UnjudgedPeopleError, RecordsElsewhere) as error:
+        return limit.leave_unjudged(name, _join_problems(error))
+
+
+def _join_problems(error: InvalidInput) -> str:
+    """All that could not be done, in one reason; where it is told in words, the place is too."""
+    texts = [problem.text for problem in error.problems]
+    if isinstance(error, RecordsElsewhere):
+        texts = [
+            ": ".join(filter(None, [problem.place, problem.text])) for problem in error.problems
+        ]
+    return " ".join(texts)

@@ -23,7 +23,7 @@ STATE_STYLES = {"none": "dim", "within": "green", "outside": "red"}
 def render_verdict(verdict: Verdict) -> RenderableType:
     """The verdict, the adversaries, what was found, and the limits."""
     title = Text(_say(f"status.{verdict.status}"), STATUS_STYLES[verdict.status])
-    parts: list[RenderableType] = [title, *(Text(str(s)) for s in verdict.sentences)]
+    parts: list[RenderableType] = [title, *(Text(s) for s in _list_sentences(verdict))]
     if verdict.assessments:
         parts += [Text(), _build_adversary_table(verdict)]
     for assessment in verdict.assessments:
@@ -33,6 +33,10 @@ def render_verdict(verdict: Verdict) -> RenderableType:
     return Group(*parts)
 
 
+def _list_sentences(verdict: Verdict) -> list[str]:
+    return [str(sentence) for sentence in (*verdict.sentences, *verdict.provenance)]
+
+
 def order_outcomes(verdict: Verdict) -> list[Outcome]:
     """The outcomes, those first that hold by count only."""
     return sorted(verdict.outcomes, key=lambda outcome: not outcome.by_count_only)
@@ -40,7 +44,7 @@ def order_outcomes(verdict: Verdict) -> list[Outcome]:
 
 def as_html(verdict: Verdict) -> str:
     """The same for a notebook."""
-    verdict_in_words = [_say(f"status.{verdict.status}"), *map(str, verdict.sentences)]
+    verdict_in_words = [_say(f"status.{verdict.status}"), *_list_sentences(verdict)]
     limits = [" ".join(map(str, outcome.sentences)) for outcome in order_outcomes(verdict)]
     table = html.render_table(_read_head(), list_rows(verdict)) if verdict.assessments else ""
     return html.render_paragraphs(verdict_in_words) + table + html.render_paragraphs(limits)

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from divulge.assessment import find_attack
 from divulge.data.faithful_writer import write_faithfully
-from divulge.data.formats.postgres import is_address
 from divulge.protection import DecisionLog, Protected
 from divulge.release.earlier_protection import write_published
 from divulge.release.methods_note import build_methods_note
 from divulge.release.release import Release
-from divulge.release.release_file.dataset_plan import DatasetPlan
 from divulge.release.release_secret import write_secret
 from divulge.work import Inputs, OutputFolder, filesystem
 
@@ -62,7 +60,7 @@ def list_inputs(release: Release) -> Inputs:
     """The files that nothing may be written over: the sources, and the release itself."""
     inputs = Inputs([release.path, *release.rules])
     for plan in release.datasets.values():
-        for path in _list_source_files(plan):
+        for path in plan.source.list_files():
             matches = path.parent.glob(path.name) if glob.has_magic(path.name) else [path]
             for each in matches:
                 inputs.add(each)
@@ -77,7 +75,7 @@ def choose_file_names(release: Release) -> dict[str, str]:
     names: dict[str, str] = {}
     used = {METHODS_NOTE, *choose_table_names(release).values()}
     for name, plan in release.datasets.items():
-        files = _list_source_files(plan)
+        files = plan.source.list_files()
         ending = parse_ending(files[0]) if len(files) == 1 else ""
         stem = files[0].name.removesuffix(ending) if ending else _to_file_name(name)
         file = f"{stem}{ending if ending in writable else '.parquet'}"
@@ -188,16 +186,6 @@ def _encode_dataset_summary(result: ProtectedRelease) -> bytes:
         names = [*publication.withheld, *publication.pseudonyms] if publication else []
         summary[name] = {"records": dataset.rows, "said": sentences, "names": names}
     return json.dumps(summary, ensure_ascii=False).encode()
-
-
-def _list_source_files(plan: DatasetPlan) -> list[Path]:
-    """The files of a dataset's source; none for a database."""
-    source = plan.source.path
-    if isinstance(source, Path):
-        return [source]
-    if isinstance(source, str):
-        return [] if is_address(source) else [Path(source)]
-    return [Path(path) for path in source]
 
 
 def _to_file_name(name: str) -> str:

@@ -84,7 +84,7 @@ class Release:
     def to_dict(self) -> dict[str, Any]:
         """What the release says, as plain values."""
         return {
-            "datasets": {name: str(plan.source.path) for name, plan in self.datasets.items()},
+            "datasets": {name: plan.source.said for name, plan in self.datasets.items()},
             "adversaries": [
                 {
                     "name": adversary.name,

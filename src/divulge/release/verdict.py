@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from divulge.assessment import Assessment, Chart, Outcome, Sentence
-from divulge.data import Dataset, compare
+from divulge.data import Dataset, Relation, compare
 from divulge.protection.refill.result import Refill
 from divulge.release.publication import Publication, Reservation
 from divulge.release.release import Release
@@ -124,6 +124,20 @@ class Verdict:
             sentences += self.release.rule_results.list_sentences()
         return sentences
 
+    @property
+    def provenance(self) -> list[Sentence]:
+        """Who counted the records, where that is not this process in its memory, and why."""
+        sentences = []
+        for name, dataset in self.datasets.items():
+            plan = self.release.datasets.get(name)
+            if isinstance(dataset, Relation):
+                values = {"dataset": name, "engine": dataset.engine, "reason": dataset.choice}
+                key = "provenance.stayed" if dataset.choice else "provenance.elsewhere"
+                sentences.append(_build_sentence(key, **values))
+            elif plan is not None and plan.engine == "auto":
+                sentences.append(_build_sentence("provenance.read", dataset=name))
+        return sentences
+
     def _describe_limits(self) -> Iterator[Sentence]:
         """How many limits hold, do not, were not judged, or hold in a way to be told."""
         outcomes, total = self.outcomes, len(self.outcomes)
@@ -205,6 +219,7 @@ class Verdict:
                     "columns": self.publications[name].to_dict()
                     if name in self.publications
                     else {},
+                    **({"engine": dataset.engine} if isinstance(dataset, Relation) else {}),
                 }
                 for name, dataset in self.datasets.items()
             ],
@@ -220,11 +235,16 @@ class Verdict:
                 else {"rules": self.release.rule_results.to_dict()}
             ),
             "refills": [found.assessment().to_dict() for found in self.refills.values()],
+            **(
+                {"provenance": [sentence.render() for sentence in self.provenance]}
+                if self.provenance
+                else {}
+            ),
         }
 
     def __str__(self) -> str:
         status = Sentence("divulge.release", f"status.{self.status}")
-        lines = [str(status), *map(str, self.sentences)]
+        lines = [str(status), *map(str, self.sentences), *map(str, self.provenance)]
         for assessment in self.assessments:
             lines += ["", f"{assessment.adversary}:", *assessment.explain()]
         for outcome in self.outcomes:

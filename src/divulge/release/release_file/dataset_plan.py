@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from divulge.data import Dataset, Hierarchy, Source
+from divulge.data import Dataset, Hierarchy, Relation
 from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import find_name_problems, find_role_problems
 from divulge.data.formats import Options
-from divulge.data.formats.postgres import is_address
 from divulge.data.hidden_marks import drop_status_names
+from divulge.data.lake_scan import (
+    LakeSource,
+    choose_engine,
+    is_address,
+    parse_memory_limit,
+)
 from divulge.data.source import Place, list_date_formats, read_marks
 from divulge.release.release_file.settings import DatasetTable, HierarchyTable
 from divulge.work import DivulgeError, Interruption, InvalidInput, Problems
@@ -21,12 +26,18 @@ NAMING_SETTINGS = ("hierarchies", "descriptions", "labels", "units", "missing_co
 """Settings of a dataset that name attributes, besides its roles."""
 
 
+_SETTINGS_OF_VALUES = ("missing_codes", "hidden", "protected")
+"""Settings of a dataset by which values of its records are other ones."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DatasetPlan:
     """A dataset of a release before it is read: where it is and what it means."""
 
     name: str
-    source: Source
+    source: LakeSource
+    engine: str | None = None
+    """Who counts, as the file says it."""
     roles: Mapping[str, Sequence[str]]
     hierarchies: Mapping[str, Hierarchy]
     descriptions: Mapping[str, str]
@@ -49,7 +60,19 @@ class DatasetPlan:
     def read(self) -> Dataset:
         """Read the records and describe them."""
         dataset = self.source.read(self.name, self.subjects)
+        if isinstance(dataset, Relation):
+            self._require_plain_values(dataset)
+            return self.describe(dataset)
         return self.describe(read_marks(dataset, self.hidden, self.protected))
+
+    def _require_plain_values(self, relation: Relation) -> None:
+        """Refuse what says that values mean something else, where records are not read."""
+        problems = Problems(f'dataset "{self.name}"')
+        for setting in _SETTINGS_OF_VALUES:
+            if getattr(self, setting):
+                message = f"is read in memory only, and the records stay with {relation.engine}: "
+                problems.add(setting, message + 'read them (engine = "memory").')
+        problems.raise_any()
 
     def describe(self, dataset: Dataset) -> Dataset:
         """Records with what this plan says of their attributes."""
@@ -87,7 +110,7 @@ class DatasetLoader:
             header=table.header,
             dates=list_date_formats(table.dates),
         )
-        source = Source(self._resolve_source(table.source), options, table.columns)
+        source = self._build_source(table, options, place)
         try:
             names = source.names()
         except InvalidInput as error:
@@ -114,6 +137,7 @@ class DatasetLoader:
         return DatasetPlan(
             name=table.name,
             source=source,
+            engine=table.engine,
             roles=table.roles,
             hierarchies=hierarchies,
             descriptions=table.descriptions,
@@ -127,6 +151,23 @@ class DatasetLoader:
             protected=table.protected,
             hidden=table.hidden,
             names=tuple(self.names.get(table.name, ())),
+        )
+
+    def _build_source(self, table: DatasetTable, options: Options, place: str) -> LakeSource:
+        """Where the records are, and who counts them."""
+        path = self._resolve_source(table.source)
+        engine, memory_limit = "memory", None
+        try:
+            engine = choose_engine(path, table.engine or "auto")
+            memory_limit = parse_memory_limit(table.memory_limit)
+        except InvalidInput as error:
+            self.problems.extend(place, error.problems)
+        return LakeSource(
+            path=path,
+            engine=engine,
+            options=options,
+            columns=table.columns,
+            memory_limit=memory_limit,
         )
 
     def _resolve_source(self, source: str | list[str]) -> Place:

@@ -120,6 +120,9 @@ def result_schema() -> dict[str, Any]:
     }
     # Only where the release names rules: what follows from them, without a value of a record.
     whole["properties"]["rules"] = {"type": "object"}
+    # Only of records that stayed where they are: who counted them, and why.
+    dataset["properties"]["engine"] = _TEXT
+    whole["properties"]["provenance"] = _TEXTS
     # Only where the release was protected: what was done to each dataset.
     whole["properties"]["protection"] = {"type": "object"}
     return {"$schema": _JSON_SCHEMA_DRAFT, "title": "Divulge result", **whole}

@@ -62,10 +62,22 @@ class DatasetTable(_StrictTable):
 
     name: str = Field(min_length=1)
     source: Source = Field(
-        description="A data file, several, or a folder, relative to the release file; "
-        "or the address of a PostgreSQL database."
+        description="A data file, several, a folder or a pattern (lake/*.parquet), relative to the "
+        "release file; or the address of a PostgreSQL database or a Spark Connect server (sc://)."
     )
-    table: str | None = Field(None, description="Of a database; not needed if it has only one.")
+    table: str | None = Field(
+        None, description="Of a database; not needed if it has only one. Of a Spark Connect server."
+    )
+    engine: str | None = Field(
+        None,
+        description="Who counts: auto (memory where the records fit, else DuckDB), memory, duckdb, "
+        "sail, or a Spark Connect server (sc://host:port). With all but memory, records may stay "
+        "where they are. If not given: auto, and the server where the source is one.",
+    )
+    memory_limit: str | int | None = Field(
+        None,
+        description='What DuckDB may hold before it writes to disk: "2GB", or bytes.',
+    )
     roles: dict[str, Names] = Field(default_factory=dict, description="Attributes by role.")
     publish: Names = Field(
         [],
