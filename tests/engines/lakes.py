@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,14 @@ SPARK = os.environ.get("DIVULGE_SPARK", "")
 """The address of a Spark server, which `make test-spark` starts."""
 
 ENGINES = ["duckdb", "sail", pytest.param(SPARK, marks=pytest.mark.spark, id="spark")]
+
+
+def list_runs(cases: Iterable[str], on_spark: Iterable[str]) -> list[Any]:
+    """Which case is run on which engine: a real Spark takes seconds for each, so it gets few."""
+    runs: list[Any] = [(case, engine) for case in cases for engine in ("duckdb", "sail")]
+    marks = pytest.mark.spark
+    return runs + [pytest.param(case, SPARK, marks=marks, id=f"{case}-spark") for case in on_spark]
+
 
 ROLES = {
     "identifier": ["id"],

@@ -56,8 +56,10 @@ def test_a_relation_says_what_it_is_and_holds_no_column(lake: Path) -> None:
         lambda r: dv.protection.suppress(r, k=3),
         lambda r: r.to_arrow(),
         lambda r: dv.records.attack(r, "CRS", prior=[1.0] * 60),
-        lambda r: dv.records.attack([r, r], "CRL", on="id"),
-        lambda r: dv.records.attack(r, "CMS", population=r),
+        lambda r: dv.records.attack(r, "CRS", release=r),
+        lambda r: dv.records.attack(r, "CRS", knows_also=[(0, "ill")]),
+        lambda r: dv.records.attack(r, "CAS", seeks="ill", gain=[[1, 0], [0, 1]]).by("school"),
+        lambda r: dv.records.attack(r, "CMS", population=r, prior="Age"),
     ],
 )
 def test_what_is_counted_in_memory_only_says_so(lake: Path, ask: Any) -> None:

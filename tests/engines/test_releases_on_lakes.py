@@ -164,8 +164,8 @@ hierarchies = {{ sex = {{ pairs = [["1", "person"]] }} }}
             "in memory only",
         ),
         (
-            '[[adversary]]\nname = "x"\nattack = "records"\nmodel = "CRS"\nprior = "ill"',
-            "prior: is counted in memory only",
+            '[[adversary]]\nname = "x"\nattack = "records"\nmodel = "CRS"\nprior = "band"',
+            "a weight that is text is counted in memory only",
         ),
         ('[[limit]]\ndataset = "people"\nmeasure = "suda"\nat_most = 0', "in memory only"),
     ],

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.classes.partition import AttributeCodes, Partition, number_ids
-from divulge.classes.relation_classes import count_missing, count_values
+from divulge.classes.relation_values import count_missing, count_values
 from divulge.data import Dataset, Relation
 from divulge.data.column import find_hidden_cells
 from divulge.work import InvalidInput, Problem, checks, format_quantity
@@ -111,7 +111,7 @@ def find_people(dataset: Dataset) -> People | None:
     if not names:
         return None
     if isinstance(dataset, Relation):
-        _require_single_records(dataset, names[0])
+        _require_single_records(dataset)
         return None
     column = dataset.columns[names[0]]
     missing = int(np.count_nonzero(column.codes == column.missing_code))
@@ -123,16 +123,29 @@ def find_people(dataset: Dataset) -> People | None:
     return People(of_record, np.bincount(of_record, minlength=number))
 
 
-def _require_single_records(relation: Relation, name: str) -> None:
-    """People with several records are counted in memory only."""
-    missing = count_missing(relation, name)
+def find_person_attribute(relation: Relation) -> str | None:
+    """The attribute that says whose a record is, if somebody has several; None if nobody has.
+
+    Raises:
+        UnjudgedPeopleError: if some records do not say whose they are.
+    """
+    names = relation.dictionary.having("person")
+    if not names:
+        return None
+    missing = count_missing(relation, names[0])
     if missing:
-        raise _build_nameless_error(relation, name, missing)
-    number = count_values(relation, name)
-    if number < relation.rows:
+        raise _build_nameless_error(relation, names[0], missing)
+    return names[0] if count_values(relation, names[0]) < relation.rows else None
+
+
+def _require_single_records(relation: Relation) -> None:
+    """People with several records are counted in memory only."""
+    name = find_person_attribute(relation)
+    if name is not None:
         message = (
-            f"there are {relation.rows:,} records of {number:,} people, and people are counted in "
-            f"memory only, while the records stay with {relation.engine}: not judged."
+            f"there are {relation.rows:,} records of {count_values(relation, name):,} people, and "
+            "people are counted in memory only here, while the records stay with "
+            f"{relation.engine}: not judged."
         )
         raise UnjudgedPeopleError(f'dataset "{relation.name}"', [Problem("", message)])
 
@@ -154,10 +167,11 @@ def require_one_record_each(dataset: Dataset, what: str) -> None:
         raise build_unjudged_error(dataset, people, what)
 
 
-def build_unjudged_error(dataset: Dataset, people: People, what: str) -> UnjudgedPeopleError:
+def build_unjudged_error(dataset: Dataset, people: People | int, what: str) -> UnjudgedPeopleError:
     """How many records of how many people there are, and what cannot be judged of them."""
+    number = people if isinstance(people, int) else people.number
     message = (
-        f"there are {dataset.rows:,} records of {people.number:,} people, and {what}: not judged. "
+        f"there are {dataset.rows:,} records of {number:,} people, and {what}: not judged. "
         "Take one record a person, or a measure that counts people, such as k_anonymity."
     )
     [name] = dataset.dictionary.having("person")

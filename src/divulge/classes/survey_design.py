@@ -26,19 +26,42 @@ def sampling_weights(dataset: Dataset, least: float = 1.0) -> Floats | None:
     if not names:
         return None
     [name] = names
+    weights = read_number_column(dataset, name)
+    require_sampling_weights(
+        dataset,
+        name,
+        missing=int(np.isnan(weights).sum()),
+        infinite=int(np.isinf(weights).sum()),
+        negative=int((weights < 0).sum()),
+        small=int(((weights >= 0) & (weights < least)).sum()),
+        least=least,
+    )
+    return weights
+
+
+def require_sampling_weights(
+    dataset: Dataset,
+    name: str,
+    *,
+    missing: int,
+    infinite: int,
+    negative: int,
+    small: int,
+    least: float = 1.0,
+) -> None:
+    """Refuse weights by how many of them are wrong in which way.
+
+    Raises:
+        InvalidInput: if any is missing, infinite, negative or below `least`.
+    """
     problems = Problems(f'dataset "{dataset.name}"')
     place = f'weight "{name}"'
-    weights = read_number_column(dataset, name)
-    missing = int(np.isnan(weights).sum())
     if missing:
         problems.add(place, f"is missing in {_describe_count(missing, dataset)}.")
-    infinite = int(np.isinf(weights).sum())
     if infinite:
         problems.add(place, f"is infinite in {_describe_count(infinite, dataset)}.")
-    negative = int((weights < 0).sum())
     if negative:
         problems.add(place, f"is negative in {_describe_count(negative, dataset)}.")
-    small = int(((weights >= 0) & (weights < least)).sum())
     if small:
         message = (
             f"is below {least:g} in {_describe_count(small, dataset)}; a record stands at least "
@@ -46,7 +69,6 @@ def sampling_weights(dataset: Dataset, least: float = 1.0) -> Floats | None:
         )
         problems.add(place, message)
     problems.raise_any()
-    return weights
 
 
 def weights_or_ones(dataset: Dataset) -> Floats:

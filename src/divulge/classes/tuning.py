@@ -24,3 +24,13 @@ CAPACITY_BITS = 26
 """Bits of each of the three parts into which a quotient is cut before an engine adds it up: they
 hold all digits of a double from 2**-25 on, and 2**37 classes have room in a sum of 63 bits.
 From the sizes of the types; no benchmark isolates it."""
+
+WEIGHT_BITS = 52
+"""Bits of the heaviest weight, where weights are made whole numbers for an engine: the digits of a
+double, with room in a decimal of 38 digits for the sum of 2**74 of them. From the sizes of the
+types; no benchmark isolates it."""
+
+LARGEST_SHARE_UNIT = 10**24
+"""The largest unit in which parts of a person are counted by an engine: sums of it over 10**13
+people have room in 38 digits, and everybody with up to 58 records can be told. From the sizes of
+the types; no benchmark isolates it."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from divulge.data.column import Column, encode_array, normalise_type
 from divulge.data.dataset import Dataset
-from divulge.engines import EngineError, Lake, Session, open_records
+from divulge.data.dictionary import Dictionary
+from divulge.engines import EngineError, Lake, LakeView, Session, open_views
 from divulge.engines.spark import SCHEME, hide_secrets
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems
 
@@ -108,6 +109,22 @@ class Relation(Dataset):
         """What an attribute is called in SQL."""
         return f"c{self.places[name]}"
 
+    def rename(self, names: Mapping[str, str]) -> Relation:
+        """The same records with other names for attributes (theirs: ours)."""
+        new_names = {name: names.get(name, name) for name in self.names}
+        attributes = {
+            new_names[name]: replace(attribute, name=new_names[name])
+            for name, attribute in self.dictionary.attributes.items()
+            if name in new_names
+        }
+        return replace(
+            self,
+            columns=ColumnsElsewhere(self.name, self.engine, new_names.values()),
+            dictionary=Dictionary(attributes),
+            kinds={new_names[name]: kind for name, kind in self.kinds.items()},
+            places={new_names[name]: place for name, place in self.places.items()},
+        )
+
     @contextmanager
     def open(self) -> Iterator[Session]:
         """A session in which the records are `records`.
@@ -115,13 +132,15 @@ class Relation(Dataset):
         Raises:
             EngineError: if the engine is away, or if the records are not those that were scanned.
         """
-        kinds: list[pa.DataType | None] = [None] * (max(self.places.values()) + 1)
-        for name, place in self.places.items():
-            kinds[place] = self.kinds[name]
-        self._require_same(None)
-        with open_records(self.lake, kinds, self.memory_limit) as session:
+        with open_relations({"records": self}) as session:
             yield session
-            self._require_same(session)
+
+    def offer_as(self, name: str) -> LakeView:
+        """The records with the columns of the attributes, for a session."""
+        kinds: list[pa.DataType | None] = [None] * (max(self.places.values()) + 1)
+        for attribute, place in self.places.items():
+            kinds[place] = self.kinds[attribute]
+        return LakeView(name=name, lake=self.lake, kinds=kinds)
 
     def encode_values(self, name: str, values: pa.Array) -> Column:
         """Distinct values of an attribute as a column, coded and named as in memory."""
@@ -145,15 +164,33 @@ class Relation(Dataset):
     def _type_of(self, name: str) -> pa.DataType:
         return self.find_type(name)
 
-    def _require_same(self, session: Session | None) -> None:
-        """Refuse records that are not those that were scanned."""
+    def require_same(self, session: Session | None, name: str) -> None:
+        """Refuse records that are not those that were scanned; `name` is theirs in a session."""
         if session is None and not self.lake.is_cheap:
             return  # one look at all records, at the end, tells the same
-        if self.lake.find_fingerprint(session) != self.mark:
+        if self.lake.find_fingerprint(session, f"raw_{name}") != self.mark:
             raise EngineError(
                 f'the records of "{self.name}" changed since they were scanned: scan them again; '
                 "nothing was kept of what was counted"
             )
+
+
+@contextmanager
+def open_relations(relations: Mapping[str, Relation]) -> Iterator[Session]:
+    """A session in which each relation stands under its name.
+
+    Raises:
+        EngineError: if an engine is away, if it is not the same for all, or if the records are not
+            those that were scanned.
+    """
+    for name, relation in relations.items():
+        relation.require_same(None, name)
+    limits = [each.memory_limit for each in relations.values() if each.memory_limit is not None]
+    views = [relation.offer_as(name) for name, relation in relations.items()]
+    with open_views(views, min(limits, default=None)) as session:
+        yield session
+        for name, relation in relations.items():
+            relation.require_same(session, name)
 
 
 def find_value_type(kind: pa.DataType) -> pa.DataType:

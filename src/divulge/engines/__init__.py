@@ -7,7 +7,14 @@ Spark Connect reaches servers, and Sail is one in this process.
 from divulge.engines.classes import ClassSizes, class_sizes
 from divulge.engines.duck import DuckSession, identifier
 from divulge.engines.kernel import kernel
-from divulge.engines.lake import DatabaseTable, Lake, LakeTable, ParquetFiles, open_records
+from divulge.engines.lake import (
+    DatabaseTable,
+    Lake,
+    LakeTable,
+    LakeView,
+    ParquetFiles,
+    open_views,
+)
 from divulge.engines.session import EngineError, Session
 from divulge.work.arrays import Ints as IntArray
 
@@ -19,10 +26,11 @@ __all__ = [
     "IntArray",
     "Lake",
     "LakeTable",
+    "LakeView",
     "ParquetFiles",
     "Session",
     "class_sizes",
     "identifier",
     "kernel",
-    "open_records",
+    "open_views",
 ]

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RAW = "raw_records"
-RECORDS = "records"
 
 _FOOTER_LENGTH = 8
 """Bytes at the end of a Parquet file: the length of its footer, and a mark."""
@@ -39,7 +38,7 @@ class ParquetFiles:
     is_cheap = True
     """Whether the fingerprint is found without a look at all records."""
 
-    def find_fingerprint(self, session: Session | None) -> str:  # noqa: ARG002  # files tell it
+    def find_fingerprint(self, session: Session | None, name: str = RAW) -> str:  # noqa: ARG002  # files tell it
         """A digest of what the files are: their sizes, when they were written, what they hold.
 
         Raises:
@@ -68,7 +67,7 @@ class DatabaseTable:
 
     is_cheap = True
 
-    def find_fingerprint(self, session: Session | None) -> str:  # noqa: ARG002  # the file tells it
+    def find_fingerprint(self, session: Session | None, name: str = RAW) -> str:  # noqa: ARG002  # the file tells it
         """A digest of the file: its size, and when it was written."""
         try:
             status = self.path.stat()
@@ -87,10 +86,10 @@ class LakeTable:
 
     is_cheap = False
 
-    def find_fingerprint(self, session: Session | None) -> str:
+    def find_fingerprint(self, session: Session | None, name: str = RAW) -> str:
         """A digest of all its records: a server tells no more of a table than what is in it."""
         if session is not None:
-            return session.fingerprint(RAW)
+            return session.fingerprint(name)
         with open_raw(self) as own_session:
             return own_session.fingerprint(RAW)
 
@@ -99,42 +98,74 @@ Lake: TypeAlias = ParquetFiles | DatabaseTable | LakeTable
 """Where records lie that stay there."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class LakeView:
+    """Records of a lake under a name of ours, and which of its columns are counted."""
+
+    name: str
+    lake: Lake
+    kinds: Sequence[pa.DataType | None] | None = None
+    """Of each column its type, None where it is left out; no kinds: all columns as they are."""
+
+    @property
+    def raw_name(self) -> str:
+        """What the records as they are are called."""
+        return self.name if self.kinds is None else f"raw_{self.name}"
+
+
 @contextmanager
 def open_raw(lake: Lake, memory_limit: int | None = None) -> Iterator[Session]:
     """A session in which the records are `raw_records`, their columns c0, c1, ... as they are."""
-    if lake.engine == "duckdb":
-        with DuckSession(memory_limit) as duck:
-            duck.run("SET preserve_insertion_order = false")  # counting has no order
-            _offer_to_duck(duck, lake)
-            yield duck
-        return
-    with SparkConnectSession(None if lake.engine == "sail" else lake.engine) as spark:
-        if isinstance(lake, LakeTable):
-            spark.offer_table(RAW, lake.table)
-        elif isinstance(lake, ParquetFiles):
-            spark.offer_files(RAW, [_name_for_spark(path) for path in lake.paths])
-        yield spark
+    with open_views([LakeView(name=RAW, lake=lake)], memory_limit) as session:
+        yield session
 
 
 @contextmanager
-def open_records(
-    lake: Lake, kinds: Sequence[pa.DataType | None], memory_limit: int | None = None
-) -> Iterator[Session]:
-    """A session in which the records are `records`, equal values equal.
+def open_views(views: Sequence[LakeView], memory_limit: int | None = None) -> Iterator[Session]:
+    """A session with the records of one lake or of several, equal values equal.
 
     Args:
-        lake: where they are.
-        kinds: of each column its type; None where it is left out.
+        views: what is offered; all by one engine.
         memory_limit: bytes that DuckDB may take here before it writes to disk.
+
+    Raises:
+        EngineError: if they are counted by different engines.
     """
-    with open_raw(lake, memory_limit) as session:
-        columns = ", ".join(
-            normalise_column(f"c{place}", kind)
-            for place, kind in enumerate(kinds)
-            if kind is not None
-        )
-        session.define(RECORDS, f"SELECT {columns} FROM {RAW}")
+    engines = {view.lake.engine for view in views}
+    if len(engines) > 1:
+        raise EngineError("records that are counted together need one engine: scan them alike")
+    with _open_session(views, engines.pop(), memory_limit) as session:
+        for view in views:
+            if view.kinds is not None:
+                columns = ", ".join(
+                    normalise_column(f"c{place}", kind)
+                    for place, kind in enumerate(view.kinds)
+                    if kind is not None
+                )
+                session.define(view.name, f"SELECT {columns} FROM {view.raw_name}")
         yield session
+
+
+@contextmanager
+def _open_session(
+    views: Sequence[LakeView], engine: str, memory_limit: int | None
+) -> Iterator[Session]:
+    if engine == "duckdb":
+        with DuckSession(memory_limit) as duck:
+            duck.run("SET preserve_insertion_order = false")  # counting has no order
+            databases: dict[Path, str] = {}
+            for view in views:
+                _offer_to_duck(duck, view, databases)
+            yield duck
+        return
+    with SparkConnectSession(None if engine == "sail" else engine) as spark:
+        for view in views:
+            if isinstance(view.lake, LakeTable):
+                spark.offer_table(view.raw_name, view.lake.table)
+            elif isinstance(view.lake, ParquetFiles):
+                paths = [_name_for_spark(path) for path in view.lake.paths]
+                spark.offer_files(view.raw_name, paths)
+        yield spark
 
 
 def normalise_column(name: str, kind: pa.DataType) -> str:
@@ -162,19 +193,23 @@ def read_lake_names(lake: Lake) -> list[str]:
         return spark.offer_table(RAW, lake.table)
 
 
-def _offer_to_duck(duck: DuckSession, lake: Lake) -> None:
-    """A view whose columns have names of ours."""
+def _offer_to_duck(duck: DuckSession, view: LakeView, databases: dict[Path, str]) -> None:
+    """A view whose columns have names of ours; a database is attached once, by its path."""
+    lake = view.lake
     if isinstance(lake, ParquetFiles):
         files = ", ".join(_quote_for_duck(path) for path in lake.paths)
         source = f"read_parquet([{files}], hive_partitioning = false)"
     elif isinstance(lake, DatabaseTable):
-        duck.run(f"ATTACH {_quote_text(str(lake.path))} AS lake (READ_ONLY)")
-        source = ".".join(identifier(name) for name in ("lake", *lake.table))
+        path = lake.path.resolve()
+        if path not in databases:
+            databases[path] = f"lake_{len(databases)}"
+            duck.run(f"ATTACH {_quote_text(str(path))} AS {databases[path]} (READ_ONLY)")
+        source = ".".join(identifier(name) for name in (databases[path], *lake.table))
     else:
         raise TypeError("a table behind Spark is not read by DuckDB")
     width = len(duck.table(f"SELECT * FROM {source} LIMIT 0").schema)
     names = ", ".join(f"c{place}" for place in range(width))
-    duck.define(RAW, f"SELECT * FROM {source} AS lake_records({names})")
+    duck.define(view.raw_name, f"SELECT * FROM {source} AS lake_records({names})")
 
 
 def _quote_for_duck(path: Path) -> str:

@@ -49,7 +49,7 @@ from divulge.records.protected.attack_protected import (
     attack_release,
 )
 from divulge.records.protected.dataset_pair import DatasetPair
-from divulge.records.relation_attack import attack_relation, require_countable
+from divulge.records.relation_attack import attack_relations, require_countable
 from divulge.records.request import AttackRequest, compute_prior_weights, match_target
 from divulge.records.single_knowledge import (
     MODELS_OF_SINGLE_RECORDS,
@@ -163,18 +163,25 @@ def attack(
     problems.extend("", _problems_with_other_datasets(release, population))
     problems.extend("", _problems_with_choices(code, choices))
     problems.extend("", _problems_with_single_records(code, knows_also, knows_only))
-    options = {
-        "prior": prior,
-        "gain": gain,
-        "release": release,
-        "knows_also": knows_also,
-        "knows_only": knows_only,
-    }
+    options = {"release": release, "knows_also": knows_also, "knows_only": knows_only}
     problems.raise_any()
-    require_countable(code, datasets, options)
+    require_countable(datasets, population, options)
     check_records_known(records_known, "attack")
     if isinstance(datasets[0], Relation):
-        return attack_relation(datasets[0], code, knows, seeks, target)
+        return attack_relations(
+            datasets,
+            code,
+            knows,
+            seeks,
+            on=on,
+            choices=choices,
+            duplicates=duplicates,
+            records_known=records_known,
+            target=target,
+            population=population,
+            prior=prior,
+            gain=gain,
+        )
     people = find_attacked_people(code, datasets, population, records_known)
     require_memory(datasets, prior is not None)
     gaps: list[AttributeGap] = []

@@ -19,7 +19,7 @@ from divulge import work
 from divulge.assessment import Assessment, Chart, Sentence
 from divulge.classes.partition import AttributeCodes, Partition
 from divulge.classes.weights import read_weights
-from divulge.data import Dataset
+from divulge.data import Dataset, Relation
 from divulge.data.dictionary import as_names
 from divulge.records.attack_models import attack
 from divulge.records.inference import charts
@@ -44,6 +44,7 @@ from divulge.records.models.linked_datasets import (
     refine_by_year,
 )
 from divulge.records.participation import count_found_in_population, describe_participation
+from divulge.records.relation_attack import assess_relation_prefixes, require_countable
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats
 
@@ -132,6 +133,7 @@ def longitudinal(
     'exact'
     """
     sought = [] if seeks is None else as_names(seeks)
+    require_countable(datasets, None, {"release": release})
     choices = YearChoices.from_arguments(rename, absent, recoded)
     datasets = apply_choices(datasets, choices)
     if release is not None:
@@ -171,6 +173,7 @@ def longitudinal_of_each(
     (0.6, 0.8)
     """
     secrets = list(seeks)
+    require_countable(datasets, None, {})
     sought_lists = [[] if secret is None else [secret] for secret in secrets]
     growths = _assess_prefixes(
         datasets,
@@ -200,6 +203,12 @@ def _assess_prefixes(
 ) -> list[Growth]:
     if not datasets:
         raise InvalidInput("attack", [Problem("datasets", "give one dataset or more.")])
+    if isinstance(datasets[0], Relation):
+        lists = assess_relation_prefixes(
+            datasets, on, knows, sought_lists=sought_lists, duplicates=duplicates, gain=gain,
+            prior=prior, choices=choices,
+        )  # fmt: skip
+        return [Growth(tuple(each), datasets[0].subjects, on) for each in lists]
     require_memory(datasets, prior is not None)
     linked = link_years(datasets, on, duplicates, seed)
     known: list[str] = []

@@ -36,15 +36,26 @@ def describe_participation(
         count_found: given the weights, how many are expected to be found by somebody who does not
             know who took part; None where no record is sought.
     """
+
+    def count_by_weights() -> float:
+        weights = sampling_weights(dataset)
+        assert weights is not None and count_found is not None  # noqa: S101, PT018  # asked before
+        return count_found(weights)
+
+    return describe_expected(assessment, dataset, count_found and count_by_weights)
+
+
+def describe_expected(
+    assessment: Assessment, dataset: Dataset, count_expected: Callable[[], float] | None
+) -> Assessment:
+    """The same, however it is counted who is expected to be found."""
     if not _has_weights(dataset):
         return assessment
     said = (*assessment.sentences, Sentence("divulge.records", "participation.assumed"))
-    if count_found is None:
+    if count_expected is None:
         return replace(assessment, sentences=said)
     try:
-        weights = sampling_weights(dataset)
-        assert weights is not None  # noqa: S101  # there is such a column
-        expected = count_found(weights)
+        expected = count_expected()
     except InvalidInput as error:
         return replace(assessment, sentences=(*said, _describe_unknown(error)))
     total = assessment.secrets

@@ -183,3 +183,16 @@ beside it. Chosen by hand; no benchmark isolates it."""
 CAPACITY_DIGITS = 12
 """Digits to which a capacity is told: sums of millions of shares agree in so many, in whatever
 order they were added up. By the size of doubles; tests/engines holds all engines to it."""
+
+MAX_GAIN_VALUES_OF_RELATION = 20_000
+"""Values of a secret up to which a gain that names them is weighed by an engine: they come home.
+Chosen by hand; no benchmark isolates it."""
+
+MAX_GAIN_CELLS_OF_RELATION = 1_000_000
+"""Cells of a gain (guesses x values) up to which it is a table that an engine joins to each class.
+Chosen by hand; no benchmark isolates it."""
+
+LARGEST_GAIN_UNIT = 2**40
+"""The largest part of one into which gains are cut where an engine adds them up as whole numbers:
+the product with weights of 2**74 in all has room in 38 digits up to a gain of a thousand. From the
+sizes of the types; no benchmark isolates it."""

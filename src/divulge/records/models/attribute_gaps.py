@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Assessment, Sentence
-from divulge.data import Column, Dataset, Hierarchy
+from divulge.classes.relation_values import list_values
+from divulge.data import Dataset, Hierarchy, Relation
 from divulge.data.dictionary import Dictionary, as_names
 from divulge.data.value_texts import format_value
 from divulge.records import tuning
 from divulge.work import Problem, Problems
+from divulge.work.arrays import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,6 +94,8 @@ class YearChoices:
         renamed = self.rename.get(dataset.name)
         if not renamed:
             return dataset
+        if isinstance(dataset, Relation):
+            return dataset.rename(renamed)
         names = dict(zip(dataset.names, self.list_names(dataset.name, dataset.names), strict=True))
         columns = {names[name]: column for name, column in dataset.columns.items()}
         attributes = {
@@ -150,7 +154,7 @@ def _find_gaps_of_attribute(
     having = [each for each in datasets if name in each.columns]
     if not having:
         return
-    reference = next((each for each in having if len(each.columns[name].values)), having[0])
+    reference = next((each for each in having if len(_list_shown(each, name)[0])), having[0])
     for dataset in datasets:
         is_there = name in dataset.columns
         is_lacking = not is_there and name not in choices.absent.get(dataset.name, ())
@@ -170,31 +174,43 @@ def _find_gaps_of_attribute(
 
 def _compute_shared_share(dataset: Dataset, reference: Dataset, name: str) -> float:
     """Which share of the values that records show is known from another dataset."""
-    column, other = dataset.columns[name], reference.columns[name]
-    if dataset is reference or not len(other.values):
+    if dataset is reference:
+        return 1.0
+    values, counts = _list_shown(dataset, name)
+    others, _ = _list_shown(reference, name)
+    if not len(others):
         return 1.0  # where no dataset shows a value, none codes them anew
-    is_shared = _find_shared_values(column, other)
+    is_shared = _find_shared_values(values, others)
     for described in (dataset, reference):
         hierarchy = described.dictionary[name].hierarchy
         if hierarchy is not None:
-            is_shared |= _find_related_values(column, other, hierarchy)
-    counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+            is_shared |= _find_related_values(values, others, hierarchy)
     return float(counts[is_shared].sum() / max(1, counts.sum()))
 
 
-def _find_shared_values(column: Column, other: Column) -> Any:
+def _list_shown(dataset: Dataset, name: str) -> tuple[pa.Array, Ints]:
+    """The values that records of a dataset show, sorted, and how many show each."""
+    if isinstance(dataset, Relation):
+        found = list_values(dataset, name)
+        return found.column.values, found.counts[: len(found.column.values)]
+    column = dataset.columns[name]
+    counts = np.bincount(column.codes, minlength=len(column.values))
+    return column.values, counts[: len(column.values)]
+
+
+def _find_shared_values(values: pa.Array, others: pa.Array) -> Any:
     """Which values another column has too; of numbers and dates, which lie within its range."""
     import pyarrow.compute as pc
 
-    if _is_ordered(column.values) and _is_ordered(other.values, column.values):
-        least, most = other.values[0], other.values[len(other.values) - 1]
-        inside = pc.and_(pc.greater_equal(column.values, least), pc.less_equal(column.values, most))
+    if _is_ordered(values) and _is_ordered(others, values):
+        least, most = others[0], others[len(others) - 1]
+        inside = pc.and_(pc.greater_equal(values, least), pc.less_equal(values, most))
         return np.asarray(inside.fill_null(False).to_numpy(zero_copy_only=False), bool)
-    if column.values.type == other.values.type:
-        inside = pc.is_in(column.values, value_set=other.values)
+    if values.type == others.type:
+        inside = pc.is_in(values, value_set=others)
         return np.asarray(inside.to_numpy(zero_copy_only=False), bool)
-    texts = {format_value(value) for value in other.values.to_pylist()}
-    return np.array([format_value(value) in texts for value in column.values.to_pylist()], bool)
+    texts = {format_value(value) for value in others.to_pylist()}
+    return np.array([format_value(value) in texts for value in values.to_pylist()], bool)
 
 
 def _is_ordered(values: pa.Array, like: pa.Array | None = None) -> bool:
@@ -211,15 +227,14 @@ def _is_ordered(values: pa.Array, like: pa.Array | None = None) -> bool:
     return False
 
 
-def _find_related_values(column: Column, other: Column, hierarchy: Hierarchy) -> Any:
+def _find_related_values(values: pa.Array, others: pa.Array, hierarchy: Hierarchy) -> Any:
     """Which values a hierarchy puts above or below a value of the other column."""
-    others = other.values.to_pylist()
-    texts = {format_value(value) for value in others}
-    above = {text for value in others for text in _list_ancestors(value, hierarchy)}
+    texts = {format_value(value) for value in others.to_pylist()}
+    above = {text for value in others.to_pylist() for text in _list_ancestors(value, hierarchy)}
     return np.array(
         [
             format_value(value) in above or not texts.isdisjoint(_list_ancestors(value, hierarchy))
-            for value in column.values.to_pylist()
+            for value in values.to_pylist()
         ],
         bool,
     )

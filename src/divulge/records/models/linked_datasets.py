@@ -17,7 +17,7 @@ from divulge.assessment import Assessment, Sentence
 from divulge.classes.partition import AttributeCodes, Partition
 from divulge.data import Column, Dataset
 from divulge.data.dictionary import as_names
-from divulge.work import Problems, format_quantity
+from divulge.work import Problem, Problems, format_quantity
 from divulge.work.arrays import Ints
 
 Duplicates: TypeAlias = Literal["error", "first", "random"]
@@ -40,17 +40,12 @@ class LinkedDatasets:
         """That years were linked, by which id, and how many of the focal records they have."""
         years = self.years if datasets is None else self.years[: datasets - 1]
         return [
-            Sentence(
-                "divulge.records",
-                "linked_years",
-                {
-                    "on": self.on,
-                    "focal": self.focal.name,
-                    "other": dataset.name,
-                    "subjects": self.focal.subjects,
-                    "found": int(np.count_nonzero(places >= 0)),
-                    "total": len(self.records),
-                },
+            describe_link(
+                self.focal,
+                dataset,
+                on=self.on,
+                found=int(np.count_nonzero(places >= 0)),
+                total=len(self.records),
             )
             for dataset, places in years
         ]
@@ -88,6 +83,21 @@ class LinkedDatasets:
             n: replace(c, codes=c.codes[self.records]) for n, c in self.focal.columns.items()
         }
         return replace(self.focal, columns=columns)
+
+
+def describe_link(
+    focal: Dataset, other: Dataset, *, on: str | None, found: int, total: int
+) -> Sentence:
+    """That a year was linked to the focal one, and how many of its records it has."""
+    values = {
+        "on": on,
+        "focal": focal.name,
+        "other": other.name,
+        "subjects": focal.subjects,
+        "found": found,
+        "total": total,
+    }
+    return Sentence("divulge.records", "linked_years", values)
 
 
 def refine_by_year(linked: LinkedDatasets, known: Sequence[str]) -> Iterator[Partition]:
@@ -153,14 +163,8 @@ def link_years(
 ) -> LinkedDatasets:
     """Join every dataset to the first by the id, as a left join."""
     problems = Problems("attack")
-    if on is None:
-        problems.add("on", "is missing; name the id that all datasets have.")
-    if duplicates not in get_args(Duplicates):
-        problems.add("duplicates", f'"{duplicates}" is not a policy.', duplicates,
-                     get_args(Duplicates))  # fmt: skip
-    for place, dataset in enumerate(datasets):
-        if any(dataset is other for other in datasets[:place]):
-            problems.add("datasets", f'"{dataset.name}" (number {place + 1}) is given twice.')
+    problems.extend("", find_link_problems(datasets, on, duplicates))
+    for dataset in datasets:
         if on is not None:
             _check_id(problems, dataset, on, datasets[0])
     problems.raise_any()
@@ -180,6 +184,25 @@ def link_years(
         rows = rows[_locate_ids(ids, dataset.columns[on])]  # the place -1 is the last one
         years.append((dataset, rows[ids.codes[records]]))
     return LinkedDatasets(datasets[0], records, tuple(years), sum(dropped), on, dropped)
+
+
+def find_link_problems(
+    datasets: Sequence[Dataset], on: str | None, duplicates: Duplicates
+) -> Iterator[Problem]:
+    """What is wrong with a link, whatever the records are."""
+    if on is None:
+        yield Problem("on", "is missing; name the id that all datasets have.")
+    if duplicates not in get_args(Duplicates):
+        yield Problem(
+            "duplicates",
+            f'"{duplicates}" is not a policy.',
+            value=duplicates,
+            allowed=get_args(Duplicates),
+        )
+    for place, dataset in enumerate(datasets):
+        if any(dataset is other for other in datasets[:place]):
+            message = f'"{dataset.name}" (number {place + 1}) is given twice.'
+            yield Problem("datasets", message)
 
 
 def _check_id(problems: Problems, dataset: Dataset, on: str, focal: Dataset) -> None:

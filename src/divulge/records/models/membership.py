@@ -83,7 +83,7 @@ class MembershipChances:
         settled = np.full(self.population_size, self.prior_chance in (0.0, 1.0))
         worth = None
         if gain is not None:
-            worth = _compute_guess_worth(gain, everybody), _compute_guess_worth(gain, chance)
+            worth = compute_guess_worth(gain, everybody), compute_guess_worth(gain, chance)
         return PerRecordSuccess(
             (settled, self.is_certain[self.of_person]),
             (np.maximum(everybody, 1 - everybody), np.maximum(chance, 1 - chance)),
@@ -191,7 +191,7 @@ def _assess_one_person(
     worth = None
     if gain is not None:
         worth = PriorPosterior(
-            *(float(_compute_guess_worth(gain, np.array([p]))[0]) for p in (before, share))
+            *(float(compute_guess_worth(gain, np.array([p]))[0]) for p in (before, share))
         )
     return build_person_assessment(
         dataset, knows, ["membership"], model=model,
@@ -235,7 +235,7 @@ def _break_down_by_truth(
     return per_person.break_down_by_column(description, name, column)
 
 
-def _compute_guess_worth(gain: Any, chance: Floats) -> Floats:
+def compute_guess_worth(gain: Any, chance: Floats) -> Floats:
     """What the best guess is worth if membership has these chances."""
     from divulge.qif import Hyper
 
