@@ -271,7 +271,7 @@ def test_what_the_command_line_says_comes_from_a_catalogue() -> None:
     """So that another language is a file; `print_text` is for results and empty lines."""
     command_line = PROJECT / "src" / "divulge" / "cli"
     assert not [
-        place for path in command_line.glob("*.py") for place in words_printed_as_they_are(path)
+        place for path in command_line.rglob("*.py") for place in words_printed_as_they_are(path)
     ]
 
 
@@ -279,7 +279,7 @@ def test_every_sentence_of_the_command_line_exists_and_is_used() -> None:
     from divulge.assessment.sentence import load_catalogue
 
     command_line = PROJECT / "src" / "divulge" / "cli"
-    source = "\n".join(path.read_text(encoding="utf-8") for path in command_line.glob("*.py"))
+    source = "\n".join(path.read_text(encoding="utf-8") for path in command_line.rglob("*.py"))
     catalogue = set(load_catalogue("divulge.cli"))
     said = set(re.findall(r"""_sentence\(\s*["']([\w.]+)["']""", source))
     listed = set(re.findall(r"""read_phrases\("divulge.cli", "([\w.]+)"\)""", source))
@@ -511,7 +511,7 @@ NOT_TUNED = {
         "OWNED_FIRMS": "the same",
     },
     "rules/explanation/outline.py": {"BOX_WIDTH": "the layout of a drawing, in pixels"},
-    "cli/table_files.py": {"MOST_ROWS": "what a reader takes in at once"},
+    "cli/tables/files.py": {"MOST_ROWS": "what a reader takes in at once"},
     "data/formats/capacity.py": {"MAX_EXACT_INTEGER": "what a double holds exactly"},
     "data/formats/names.py": {"UNLIMITED": "a sentinel"},
     "data/formats/sas_transport_writer.py": {"MAX_VARIABLES_V5": "a limit of the format"},
@@ -577,11 +577,11 @@ NOT_TUNED = {
         "MOST_SECONDS": "a sentinel",
         "TICKS_PER_SECOND": "a unit",
     },
-    "work/filesystem.py": {
+    "work/storage/filesystem.py": {
         "PRIVATE_FILE": "permissions of a file",
         "PRIVATE_FOLDER": "permissions of a folder",
     },
-    "work/manifest.py": {"LONGEST_NAME": "a limit of the format"},
+    "work/storage/manifest.py": {"LONGEST_NAME": "a limit of the format"},
     "work/memory.py": {"_HUGE_PAGE_BYTES": "from where on NumPy asks for huge pages"},
 }
 """Large numbers that nobody tuned, and what they are."""

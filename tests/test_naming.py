@@ -43,7 +43,7 @@ PARTICIPLES_THAT_STAY = {
 MODULES_THAT_STAY = {
     "assessment/drawing.py": "a noun: charts as pictures",
     "cli/recoding.py": "recoding is the field's word",
-    "cli/matching.py": "the matching attack is the paper's name",
+    "cli/tables/matching.py": "the matching attack is the paper's name",
     "data/encoding.py": "a noun: values as codes",
     "data/formats/delimited.py": "delimited text is the name of the format",
     "data/formats/quoting.py": "the word of the csv format",
@@ -60,7 +60,7 @@ MODULES_THAT_STAY = {
     "records/protected/value_mapping.py": "a noun",
     "tables/suppression/tie_breaking.py": "the textbook's word",
     "tables/table/published.py": "its public class is Published",
-    "work/staging.py": "a noun: where files are made before they are moved",
+    "work/storage/staging.py": "a noun: where files are made before they are moved",
 }
 
 PREPOSITIONS = {"at", "by", "further", "in", "near", "of", "on", "to", "together", "with"}

@@ -13,7 +13,7 @@ from divulge import Release, datasets
 from divulge.protection import OutOfReachError, ProtectedHistory
 from divulge.release import result_schema
 from divulge.work import InvalidInput
-from divulge.work.staging import MARK_FILE, Staging
+from divulge.work.storage.staging import MARK_FILE, Staging
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 

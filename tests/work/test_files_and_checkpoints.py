@@ -17,7 +17,7 @@ from divulge.work import (
     require_whole,
     whole_file,
 )
-from divulge.work.staging import MARK_FILE
+from divulge.work.storage.staging import MARK_FILE
 
 WRITER = """
 import sys, time

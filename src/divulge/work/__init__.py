@@ -18,9 +18,8 @@ Whoever called decides what becomes of it:
 ('Counting classes', 1.0, True)
 """
 
-from divulge.work import checks, filesystem
+from divulge.work import checks
 from divulge.work.budget import Budget, BudgetSpent, Cancellation, Cancelled
-from divulge.work.checkpoints import Checkpoints
 from divulge.work.context import (
     Conditions,
     check,
@@ -35,10 +34,6 @@ from divulge.work.context import (
     writing_at_once,
 )
 from divulge.work.effort import Cost, Effort, charge, charge_seconds, uncharged
-from divulge.work.files import AtomicFiles, lives, whole_file
-from divulge.work.inputs import Inputs, input_file, note_input, usable_path
-from divulge.work.lock import BeingWritten
-from divulge.work.manifest import require_whole
 from divulge.work.memory import (
     MemoryPlan,
     NotEnoughMemory,
@@ -46,8 +41,6 @@ from divulge.work.memory import (
     available_memory,
     process_peak_memory,
 )
-from divulge.work.output_folder import OutputFolder
-from divulge.work.places import check_places
 from divulge.work.problems import (
     DivulgeError,
     Interruption,
@@ -61,6 +54,14 @@ from divulge.work.problems import (
 )
 from divulge.work.progress import Progress, Reporter
 from divulge.work.reporters import NotebookReporter, TerminalReporter
+from divulge.work.storage import filesystem
+from divulge.work.storage.checkpoints import Checkpoints
+from divulge.work.storage.files import AtomicFiles, lives, whole_file
+from divulge.work.storage.inputs import Inputs, input_file, note_input, usable_path
+from divulge.work.storage.lock import BeingWritten
+from divulge.work.storage.manifest import require_whole
+from divulge.work.storage.output_folder import OutputFolder
+from divulge.work.storage.places import check_places
 from divulge.work.translation import translate_error, translate_message
 from divulge.work.version import version, versions
 

@@ -21,9 +21,9 @@ from divulge.work.problems import InvalidInput, Problem
 from divulge.work.progress import Progress, Reporter
 
 if TYPE_CHECKING:
-    from divulge.work.checkpoints import Arrays, Checkpoints
-    from divulge.work.files import AtomicFiles
-    from divulge.work.inputs import Inputs
+    from divulge.work.storage.checkpoints import Arrays, Checkpoints
+    from divulge.work.storage.files import AtomicFiles
+    from divulge.work.storage.inputs import Inputs
 
 
 @dataclass(frozen=True)

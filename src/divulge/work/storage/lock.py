@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from divulge.work import filesystem
 from divulge.work.problems import DivulgeError
+from divulge.work.storage import filesystem
 
 
 class BeingWritten(DivulgeError):

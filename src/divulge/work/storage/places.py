@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from divulge.work.context import current
-from divulge.work.inputs import Inputs, usable_path
 from divulge.work.problems import InvalidInput, Problem, Problems
+from divulge.work.storage.inputs import Inputs, usable_path
 
 
 def check_places(

@@ -10,8 +10,8 @@ import typer
 
 from divulge.cli.options import Overwrite
 from divulge.cli.output import print_json, tolerate_closed_pipe
-from divulge.cli.table_files import print_crosstabs, read_published, read_table, write_page
-from divulge.cli.table_options import (
+from divulge.cli.tables.files import print_crosstabs, read_published, read_table, write_page
+from divulge.cli.tables.options import (
     EXIT_CODES,
     By,
     Contributor,

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from divulge.work import filesystem
 from divulge.work.context import current
-from divulge.work.places import require_place
-from divulge.work.staging import Staging
+from divulge.work.storage import filesystem
+from divulge.work.storage.places import require_place
+from divulge.work.storage.staging import Staging
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from divulge.work import filesystem
-from divulge.work.checkpoints import CHECKPOINT_FOLDER, Checkpoints, is_checkpoint_folder
 from divulge.work.context import current, writing_at_once
-from divulge.work.inputs import Inputs, usable_path
-from divulge.work.lock import lock_place
-from divulge.work.manifest import (
+from divulge.work.problems import InvalidInput, Problem
+from divulge.work.storage import filesystem
+from divulge.work.storage.checkpoints import CHECKPOINT_FOLDER, Checkpoints, is_checkpoint_folder
+from divulge.work.storage.inputs import Inputs, usable_path
+from divulge.work.storage.lock import lock_place
+from divulge.work.storage.manifest import (
     FORMAT,
     REPLACEMENT_NOTE,
     build_manifest,
@@ -30,8 +31,13 @@ from divulge.work.manifest import (
     list_own_files,
     read_manifest,
 )
-from divulge.work.problems import InvalidInput, Problem
-from divulge.work.staging import MANIFEST_FILE, SET_FOLDER, Staging, is_staging, remove_staging
+from divulge.work.storage.staging import (
+    MANIFEST_FILE,
+    SET_FOLDER,
+    Staging,
+    is_staging,
+    remove_staging,
+)
 
 MOST_NAMED = 5
 

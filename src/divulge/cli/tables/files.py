@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from divulge.cli.output import print_sentence, print_text, tolerate_closed_pipe
-from divulge.cli.table_options import parse_hierarchies, split_names
+from divulge.cli.tables.options import parse_hierarchies, split_names
 
 if TYPE_CHECKING:
     from divulge.tables import Published, Table

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from divulge.work.inputs import usable_path
 from divulge.work.problems import InvalidInput, Problem
-from divulge.work.staging import MANIFEST_FILE
+from divulge.work.storage.inputs import usable_path
+from divulge.work.storage.staging import MANIFEST_FILE
 from divulge.work.version import version
 
 REPLACEMENT_NOTE = ".divulge-replacing.json"

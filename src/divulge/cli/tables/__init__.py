@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from divulge.cli.matching import attack
-from divulge.cli.table_audit import audit
-from divulge.cli.table_suppression import suppress
+from divulge.cli.tables.audit import audit
+from divulge.cli.tables.matching import attack
+from divulge.cli.tables.suppression import suppress
 
 app = typer.Typer(
     help="Tables of totals: audit what is suppressed, suppress what must be.",

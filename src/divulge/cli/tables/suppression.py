@@ -11,8 +11,8 @@ import typer
 
 from divulge.cli.options import Effort, Overwrite, StopAfter
 from divulge.cli.output import build_sentence, print_json, tolerate_closed_pipe
-from divulge.cli.table_files import print_crosstabs, read_table, write_page, write_published
-from divulge.cli.table_options import (
+from divulge.cli.tables.files import print_crosstabs, read_table, write_page, write_published
+from divulge.cli.tables.options import (
     EXIT_CODES,
     By,
     Contributor,

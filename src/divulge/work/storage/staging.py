@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from divulge.work import filesystem
+from divulge.work.storage import filesystem
 
 MARK_FILE = ".divulge-staging"
 """The first file in a staging folder: only a folder that holds it is one of ours."""

@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from divulge.work import filesystem
 from divulge.work.context import is_stopped
-from divulge.work.inputs import usable_path
 from divulge.work.problems import InvalidInput, Problem
-from divulge.work.staging import Staging, is_staging, remove_abandoned_stagings
+from divulge.work.storage import filesystem
+from divulge.work.storage.inputs import usable_path
+from divulge.work.storage.staging import Staging, is_staging, remove_abandoned_stagings
 from divulge.work.version import version
 
 if TYPE_CHECKING:
