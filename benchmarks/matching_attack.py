@@ -35,7 +35,8 @@ import numpy as np
 from divulge.tables import Table, matching_attack
 from divulge.tables.candidate_tables import pattern_kernels as kernels
 from divulge.tables.candidate_tables.small_network import BitNetwork, find_first_optimum
-from divulge.tables.candidate_tables.suppressor_knowledge import SuppressorParameters, build_problem
+from divulge.tables.candidate_tables.suppressor_knowledge import build_problem
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.randomised.randomised_suppression import draw_pattern, draw_widths_and_costs
 from divulge.tables.resistance import count_likely_values
 from divulge.tables.suppression.problem import SuppressionProblem

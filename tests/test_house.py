@@ -540,7 +540,9 @@ NOT_TUNED = {
     "events/charts.py": {"MAX_MARKS": "what the eye tells apart in a chart"},
     "events/history/calendar.py": {"_MICROSECONDS_PER_DAY": "a unit"},
     "events/knowledge/facets.py": {"NO_AMOUNT": "a sentinel"},
-    "protection/result/audit.py": {"MOST_CANDIDATES": "the default of a public argument"},
+    "protection/result/audit/method_audit.py": {
+        "MOST_CANDIDATES": "the default of a public argument"
+    },
     "reconstruction/agreement.py": {"LARGEST": "what sums of 64 bits hold with room to spare"},
     "reconstruction/counting/dp_shared_states.py": {
         "HEAVIEST_STATE": "with the next one, what counts of 62 bits hold",

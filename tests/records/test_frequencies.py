@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.strategies import datasets as any_dataset
 
 from divulge import Dataset, datasets, records
-from divulge.records.risk.frequencies import SEMANTICS, Nulls
+from divulge.records.risk.null_readings import SEMANTICS, Nulls
 from divulge.work import InvalidInput
 
 Row = tuple[Any, ...]

@@ -29,7 +29,7 @@ from divulge.tables import (
     matching_attack,
     suppress,
 )
-from divulge.tables.candidate_tables.suppressor_knowledge import SuppressorParameters
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.feasibility.assess import judge_cells
 from divulge.tables.feasibility.sensitivity import (
     compute_largest_share,

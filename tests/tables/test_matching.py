@@ -25,10 +25,10 @@ from divulge.tables import (
 from divulge.tables.candidate_tables import pattern_kernels as kernels
 from divulge.tables.candidate_tables.small_network import BitNetwork, find_first_optimum
 from divulge.tables.candidate_tables.suppressor_knowledge import (
-    SuppressorParameters,
     build_candidate_table,
     build_problem,
 )
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.matching import attack
 from divulge.tables.suppression.optimal import optimal_pattern
 from divulge.tables.suppression.problem import PatternAdversary, SuppressionProblem

@@ -17,10 +17,10 @@ from divulge.tables import Table, fresh_draws, intervals
 from divulge.tables.candidate_tables.small_network import BitNetwork, find_first_optimum
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
-    SuppressorParameters,
     build_problem,
     choose_knowledge,
 )
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.randomised.draw_likelihood import weigh_candidates
 from divulge.tables.randomised.randomised_suppression import (
     draw_pattern,

@@ -10,7 +10,7 @@ from divulge import datasets, protection, records
 from divulge.assessment import Limit
 from divulge.cli.output import build_sentence, print_sentence, print_text
 from divulge.data import Dataset, Hierarchy
-from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.null_readings import Nulls
 from divulge.release import Release
 from divulge.report import check_into, report
 from divulge.report.results import REPORT

@@ -12,10 +12,10 @@ from divulge.protection.refill.attack import refill
 from divulge.protection.refill.determinants import find_determined_attributes
 from divulge.protection.refill.result import Refill
 from divulge.protection.refill.search.relations import ColumnRelation
-from divulge.protection.result.audit import Audit, audit
+from divulge.protection.result.audit.method_audit import Audit, audit
+from divulge.protection.result.audit.sharper_values import Sharpening, SharperValues
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.recipe import Recipe
-from divulge.protection.result.sharper_values import Sharpening, SharperValues
 from divulge.protection.result.utility import Utility
 from divulge.protection.result.utility_map import MapPoint, RiskUtilityMap
 from divulge.protection.risk_utility import risk_utility_map

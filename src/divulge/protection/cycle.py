@@ -62,7 +62,7 @@ from divulge.protection.resistance.refilled_records import withstands_refill
 from divulge.protection.result.protected import Protected
 from divulge.protection.single_records import protect_best, recode_records
 from divulge.protection.suppression.request import Order, Search, refuse_changed_kept
-from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.work import Problems, checks
 from divulge.work.secret_key import SecretKey
 

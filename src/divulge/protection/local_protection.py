@@ -40,7 +40,7 @@ from divulge.protection.record_limits import hide_one_cell_each, rank_records, r
 from divulge.protection.round_changes import RoundChanges, count_equal_records, hide_and_log
 from divulge.protection.suppression.class_moves import apply_moves, build_grid
 from divulge.records.risk.clusters import Clusters
-from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ALIKE_NULLS
+from divulge.records.risk.null_readings import DEFAULT_NULLS, SEMANTICS_OF_ALIKE_NULLS
 from divulge.work.arrays import Ints
 
 

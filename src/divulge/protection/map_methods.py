@@ -12,7 +12,7 @@ from divulge.protection.recode import recode
 from divulge.protection.recode_request import LevelSearch
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.suppress import suppress
-from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.null_readings import Nulls
 
 Protection: TypeAlias = Callable[[Dataset, int, Sequence[str]], Protected]
 """From the records, k and the quasi-identifiers."""

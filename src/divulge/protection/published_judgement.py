@@ -29,7 +29,7 @@ from divulge.protection.result.protected import Protected
 from divulge.protection.result.recipe import Recipe
 from divulge.protection.result.recipe_application import judge_model
 from divulge.protection.suppression.request import OutOfReachError
-from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.work import InvalidInput, Problem
 
 

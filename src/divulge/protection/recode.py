@@ -56,7 +56,7 @@ from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_
 from divulge.protection.recoding.recoded_release import RecodedRelease, build_recoded_release
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.search_proof import SearchProof
-from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.work import Problems, checks
 from divulge.work.effort import Effort
 from divulge.work.secret_key import SecretKey

@@ -395,7 +395,7 @@ PREFERENCE_FACTOR = 10.0
 """How much dearer each rank of attributes is than those that rules want changed before it: one
 cell of a later rank is hidden instead of ten. Chosen by hand; no benchmark isolates it."""
 
-# The audit of recoding (`result/recoding_audit.py`).
+# The audit of recoding (`result/audit/recoding_audit.py`).
 AUDIT_DRAWS = 200
 """Originals that are drawn and recoded again to audit a recoding of many records: surer figures
 against time, one run of the scheme each. Chosen by hand; no benchmark isolates it."""

@@ -1,6 +1,7 @@
 """Attacks on records: who is singled out, and what is inferred, by what an adversary knows."""
 
-from divulge.records.attack_models import EVERYDAY_NAMES, MODELS, attack
+from divulge.records.attack_arguments import EVERYDAY_NAMES, MODELS
+from divulge.records.attack_models import attack
 from divulge.records.linkage.linkage import candidates, link
 from divulge.records.longitudinal import Growth, longitudinal, longitudinal_of_each
 from divulge.records.risk.class_measures.class_measure import ClassMeasure

@@ -17,7 +17,7 @@ from divulge.assessment import Assessment, Sentence
 from divulge.classes.partition import Partition
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
-from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.null_readings import Nulls
 from divulge.records.risk.population.individual import approximate_risk, individual_risk
 from divulge.work import InvalidInput
 from divulge.work.arrays import Floats

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from divulge.assessment import Adversary, Assessment, AttackDefaults, Sentence
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
-from divulge.records.attack_models import attack, problems_with_model
+from divulge.records.attack_arguments import problems_with_model
+from divulge.records.attack_models import attack
 from divulge.records.inference.gains import problems_with_gain
 from divulge.records.linkage.comparison import problems_with_comparisons
 from divulge.records.linkage.linkage import link

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from divulge.classes.people import RecordsKnown
 from divulge.data.dictionary import as_names, find_name_problems
-from divulge.records.attack_models import EVERYDAY_NAMES
+from divulge.records.attack_arguments import EVERYDAY_NAMES
 from divulge.records.models.attribute_gaps import YearChoices
 from divulge.records.single_knowledge import MODELS_OF_SINGLE_RECORDS
 from divulge.work import Problem

@@ -25,7 +25,11 @@ from divulge.protection.first_changes import add_thresholds
 from divulge.protection.limits.goal_list import build_goals
 from divulge.protection.limits.limit_kinds import has_protection_method, is_count_limit
 from divulge.records.participation import describe_sample
-from divulge.records.risk.frequencies import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, HiddenCellsError
+from divulge.records.risk.null_readings import (
+    DEFAULT_NULLS,
+    SEMANTICS_OF_ORIGINAL,
+    HiddenCellsError,
+)
 from divulge.records.risk.population.recoded_population import recode_population
 from divulge.release.publication import (
     Publication,

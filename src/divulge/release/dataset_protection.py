@@ -24,9 +24,7 @@ from divulge.assessment import (
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.protection.limits.limit_kinds import has_protection_method
-from divulge.release.attack_again import (
-    view_published,
-)
+from divulge.release.attack_again import view_published
 from divulge.release.check import run_knowing_original, run_on_hidden, take_held
 from divulge.release.protected_release import Part
 from divulge.release.publication import (
@@ -41,10 +39,7 @@ from divulge.release.publication import (
 )
 from divulge.release.release import Release
 from divulge.release.release_file.settings import ProtectionTable
-from divulge.release.rule_programs.settle_rules import (
-    find_directives,
-    must_change,
-)
+from divulge.release.rule_programs.settle_rules import find_directives, must_change
 from divulge.release.tables_beside import find_tabulated
 from divulge.release.verdict import Verdict
 from divulge.work.secret_key import SecretKey

@@ -18,21 +18,12 @@ from typing import Any
 import numpy as np
 
 from divulge import work
-from divulge.assessment import (
-    Adversary,
-    Outcome,
-    Sentence,
-    find_attack,
-)
+from divulge.assessment import Adversary, Outcome, Sentence, find_attack
 from divulge.data import Dataset
 from divulge.data.missing_kinds import list_merged_names, merge_missing_kinds
 from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
-from divulge.release.attack_again import (
-    WORSE_SENTENCES,
-    attack_again,
-    judge_knowing_original,
-)
+from divulge.release.attack_again import WORSE_SENTENCES, attack_again, judge_knowing_original
 from divulge.release.check import check_data
 from divulge.release.dataset_protection import protect_dataset
 from divulge.release.earlier_protection import (
@@ -47,9 +38,7 @@ from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.release import Release
 from divulge.release.release_file.settings import ProtectionTable
 from divulge.release.release_secret import read_secret, require_secret
-from divulge.release.rule_programs.settle_rules import (
-    read_release,
-)
+from divulge.release.rule_programs.settle_rules import read_release
 from divulge.release.table_protection import is_of_adversary, suppress_tables
 from divulge.release.tables_beside import BESIDE_RECORDS
 from divulge.release.verdict import Verdict

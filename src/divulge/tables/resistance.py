@@ -20,10 +20,10 @@ from divulge.tables.candidate_tables.enumeration import candidates
 from divulge.tables.candidate_tables.small_network import find_first_optimum
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
-    SuppressorParameters,
     build_problem,
     choose_knowledge,
 )
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.matching.attack import matching_attack
 from divulge.tables.matching.result import Matching
 from divulge.tables.randomised.draw_record import draw_sealed_pattern

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from divulge.tables.candidate_tables.suppressor_knowledge import build_resisting_parameters
+from divulge.tables.candidate_tables.suppressor_parameters import build_resisting_parameters
 from divulge.tables.feasibility.sensitivity import (
     SensitivityRules,
     compute_rule_levels,

@@ -25,8 +25,8 @@ from divulge.protection.method.result import MethodKnowledge
 from divulge.protection.refill.cells import ReleaseCells, read_cells
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.result.audit import audit, count_candidates
-from divulge.protection.result.exclusions import ExcludedValues, exclude_by_counts
+from divulge.protection.result.audit.exclusions import ExcludedValues, exclude_by_counts
+from divulge.protection.result.audit.method_audit import audit, count_candidates
 from divulge.protection.result.protected import Protected
 from divulge.work.arrays import Ints
 

@@ -11,7 +11,7 @@ from divulge import work
 from divulge.protection import tuning
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.outcomes.guesses import learn_bayes
-from divulge.protection.result.exclusions import ExcludedValues
+from divulge.protection.result.audit.exclusions import ExcludedValues
 from divulge.work.arrays import Array, Bools, Floats, Ints
 
 

@@ -37,8 +37,8 @@ from divulge.records.risk.class_measures.sensitive_classes import (
     find_sensitive_attribute,
 )
 from divulge.records.risk.class_measures.t_closeness import build_distance_figure
-from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.records.risk.measure_spec import judge_average_risk
+from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.records.risk.population.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
 from divulge.work.arrays import Bools, Ints

@@ -21,7 +21,7 @@ from divulge.protection.resistance.published_view import (
 )
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError
-from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.work.arrays import Bools
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from divulge.assessment import Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
 from divulge.assessment.sentence import Sentence, format_percent, read_phrases
-from divulge.records.risk.frequencies import SEMANTICS
+from divulge.records.risk.null_readings import SEMANTICS
 from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Sentence
 from divulge.assessment.sentence import format_number, format_percent, read_phrases
-from divulge.records.risk.frequencies import SEMANTICS
+from divulge.records.risk.null_readings import SEMANTICS
 
 if TYPE_CHECKING:
     from divulge.protection.result.protected import Protected

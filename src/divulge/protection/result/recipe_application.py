@@ -27,7 +27,7 @@ from divulge.protection.changes.recodings import (
 from divulge.protection.limits.goal_list import build_goals
 from divulge.protection.limits.limit_kinds import has_protection_method
 from divulge.protection.limits.per_record import Goal
-from divulge.records.risk.frequencies import DEFAULT_NULLS
+from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.records.risk.population.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem, Problems, checks, format_quantity

@@ -35,7 +35,7 @@ from divulge.protection.suppression.wildcard_nulls import (
     list_masks,
     spread_wildcards,
 )
-from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.null_readings import Nulls
 from divulge.work.arrays import Bools, Floats, Ints
 
 

@@ -19,7 +19,7 @@ from divulge.protection.limits.limit_kinds import describe_rule
 from divulge.protection.method.decoys import check_decoys
 from divulge.protection.result.kept_cells import describe_changed_kept
 from divulge.protection.result.protected import Protected
-from divulge.records.risk.frequencies import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
+from divulge.records.risk.null_readings import SEMANTICS, SEMANTICS_OF_ORIGINAL, Nulls
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems, checks
 from divulge.work.arrays import Bools, Floats, Ints
 

@@ -56,7 +56,11 @@ from divulge.protection.suppression.request import (
     refuse_changed_kept,
     restrict_request,
 )
-from divulge.records.risk.frequencies import SEMANTICS_OF_ALIKE_NULLS, SEMANTICS_OF_ORIGINAL, Nulls
+from divulge.records.risk.null_readings import (
+    SEMANTICS_OF_ALIKE_NULLS,
+    SEMANTICS_OF_ORIGINAL,
+    Nulls,
+)
 from divulge.work import DivulgeError, format_quantity
 from divulge.work.arrays import Floats, Ints
 from divulge.work.secret_key import SecretKey

@@ -15,7 +15,7 @@ import numpy as np
 from divulge.classes.keys import densify_keys
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
-from divulge.records.risk.frequencies import HiddenCellsError
+from divulge.records.risk.null_readings import HiddenCellsError
 from divulge.work import InvalidInput, Problem, checks, format_quantity
 from divulge.work.arrays import Floats, Ints
 

@@ -7,9 +7,9 @@ see `classes.null_semantics`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,7 @@ from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence
 from divulge.assessment.limit import is_beyond_bound
 from divulge.classes import null_semantics
 from divulge.classes.key_codes import encode_keys
-from divulge.classes.original_values import (
-    build_prior_chances,
-    check_same_records,
-    gather_victims,
-)
+from divulge.classes.original_values import build_prior_chances, check_same_records, gather_victims
 from divulge.classes.people import (
     RECORDS_KNOWN,
     People,
@@ -35,66 +31,22 @@ from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.records.risk.charts import draw_frequencies as picture
 from divulge.records.risk.figures_on_demand import CountsOnDemand, SentencesOnDemand
+from divulge.records.risk.null_readings import (
+    SEMANTICS,
+    SEMANTICS_OF_ORIGINAL,
+    Nulls,
+    build_hidden_cells_error,
+)
 from divulge.records.risk.people_frequencies import PeopleFrequencies, count_people
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.work import DivulgeError, InvalidInput, Problem, checks, format_quantity
+from divulge.work import DivulgeError, InvalidInput, Problem, checks
 from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Nulls: TypeAlias = Literal["maybe", "standard", "value", "known", "bayes"]
-"""What a missing value may stand for."""
-
-SEMANTICS: tuple[Nulls, ...] = get_args(Nulls)
-SEMANTICS_OF_ORIGINAL: tuple[Nulls, ...] = ("known", "bayes")
-"""The semantics that start from what the adversary knows: the values before suppression."""
-
-SEMANTICS_OF_ALIKE_NULLS: tuple[Nulls, ...] = ("maybe", "standard")
-"""The semantics in which a value that was hidden and one that is absent are the same."""
-
-SEMANTICS_OF_RELEASE: tuple[Nulls, ...] = ("maybe", "standard", "value")
-"""The semantics that need nothing but the release."""
-
-DEFAULT_NULLS: Nulls = "bayes"
-"""An adversary who knows their victim's original values, and weighs the records that fit."""
-
 Prior: TypeAlias = Mapping[str, Mapping[Any, float]]
 """By attribute, how likely the adversary holds each value where it is hidden."""
-
-
-class HiddenCellsError(InvalidInput):
-    """Cells are hidden and nobody says what they were, so that records cannot be weighed."""
-
-
-def build_hidden_cells_error(
-    dataset: Dataset, names: Sequence[str], nulls: str
-) -> HiddenCellsError:
-    """How many records hide something, and what would allow them to be judged."""
-    hides = np.zeros(dataset.rows, np.bool_)
-    for name in names:
-        hides |= find_hidden_cells(dataset.columns[name])
-    records = format_quantity(int(hides.sum()), "record hides", "records hide")
-    message = (
-        f'{records} values; nulls="{nulls}" counts what is compatible with the values before '
-        "suppression: give them as original, or use another way of counting."
-    )
-    return HiddenCellsError(f'dataset "{dataset.name}"', [Problem("original", message)])
-
-
-def settle_reading(
-    dataset: Dataset, names: Sequence[str], nulls: Nulls, otherwise: Nulls = "value"
-) -> Nulls:
-    """For measures that count and do not weigh: where nothing is hidden, there is nothing to weigh.
-
-    Raises:
-        HiddenCellsError: if cells are hidden, and no way of counting them was chosen.
-    """
-    if nulls != DEFAULT_NULLS:
-        return nulls
-    if any(np.any(find_hidden_cells(dataset.columns[name])) for name in names):
-        raise build_hidden_cells_error(dataset, names, nulls)
-    return otherwise
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -19,7 +19,7 @@ from divulge.records.risk.population.individual import Method, individual_risk
 from divulge.records.risk.record_risk import RecordRisk
 
 if TYPE_CHECKING:
-    from divulge.records.risk.frequencies import Nulls
+    from divulge.records.risk.null_readings import Nulls
 
 
 def household_risk(

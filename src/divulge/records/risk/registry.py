@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from divulge.classes.class_sizes import count_dataset_classes
-from divulge.classes.people import RECORDS_KNOWN, find_people
+from divulge.classes.people import find_people
 from divulge.data import Dataset
 from divulge.records.risk.class_measures.disclosure import AGGREGATES, disclosure_risk
 from divulge.records.risk.class_measures.k_anonymity import anonymity_of_each
@@ -24,19 +24,10 @@ from divulge.records.risk.class_measures.l_diversity import (
     entropy_l_diversity,
     recursive_l_diversity,
 )
-from divulge.records.risk.class_measures.sensitive_classes import (
-    COUNTS,
-    build_counting,
-    has_overlap,
-)
+from divulge.records.risk.class_measures.sensitive_classes import build_counting, has_overlap
 from divulge.records.risk.class_measures.t_closeness import DISTANCES, t_closeness
 from divulge.records.risk.custom_risk import custom_risk
-from divulge.records.risk.frequencies import (
-    DEFAULT_NULLS,
-    SEMANTICS,
-    SEMANTICS_OF_RELEASE,
-    frequencies,
-)
+from divulge.records.risk.frequencies import frequencies
 from divulge.records.risk.group_risk import household_risk
 from divulge.records.risk.masked_numbers import INTERVALS, distance_linkage, interval_disclosure
 from divulge.records.risk.measure_spec import (
@@ -49,21 +40,17 @@ from divulge.records.risk.measure_spec import (
     judge_unique_share,
     judge_worst_class,
 )
+from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.records.risk.options import (
     Number,
     OneOf,
-    Option,
     OtherDataset,
     RiskFunction,
     Setting,
     ValueList,
     WholeNumber,
 )
-from divulge.records.risk.population.individual import (
-    METHODS,
-    individual_risk,
-    reidentification_risk,
-)
+from divulge.records.risk.population.individual import individual_risk, reidentification_risk
 from divulge.records.risk.population.population_list import LIST_SEMANTICS
 from divulge.records.risk.population.population_risk import (
     delta_presence,
@@ -72,8 +59,18 @@ from divulge.records.risk.population.population_risk import (
     marketer_risk,
     prosecutor_risk,
 )
-from divulge.records.risk.population.population_uniques import MODELS, population_uniques
+from divulge.records.risk.population.population_uniques import population_uniques
 from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.shared_options import (
+    CLASS_OPTIONS,
+    LIST_OPTIONS,
+    METHOD_OPTIONS,
+    MODEL_OPTIONS,
+    NULL_OPTIONS,
+    PEOPLE_OPTIONS,
+    SAMPLING_FRACTION,
+    build_null_option,
+)
 from divulge.records.risk.uniques.suda import suda
 from divulge.records.risk.uniques.unique_sizes import minimal_unique_size
 
@@ -101,49 +98,13 @@ def _count_by_engine(dataset: Dataset, bound: float, **options: Any) -> JudgedFi
     return JudgedFigure(sizes.smallest, sizes.records_below(int(bound)), dataset.rows)
 
 
-def _build_null_option(words: tuple[str, ...]) -> OneOf:
-    # The first word is the default.
-    ordered = sorted(words, key=lambda word: word != DEFAULT_NULLS)
-    return OneOf(tuple(ordered), "What a missing value may stand for.")
-
-
-_NULL_OPTIONS: dict[str, Option] = {
-    "nulls": _build_null_option(SEMANTICS),
-    "original": OtherDataset(),
-}
-_PEOPLE_OPTIONS: dict[str, Option] = {
-    "records_known": OneOf(RECORDS_KNOWN, "Of somebody with several records: one is known, or all.")
-}
-_CLASS_OPTIONS: dict[str, Option] = {
-    **_NULL_OPTIONS,
-    "count": OneOf(COUNTS, "In classes: records, or the population."),
-}
-_LIST_OPTIONS: dict[str, Option] = {
-    "nulls": _build_null_option((*SEMANTICS_OF_RELEASE, DEFAULT_NULLS)),
-    "population": OtherDataset(),
-}
-_METHOD_OPTIONS: dict[str, Option] = {
-    "method": OneOf(METHODS, "How individual risk is computed."),
-    **_NULL_OPTIONS,
-}
-_SAMPLING_FRACTION = Number(
-    "Of DIS-SUDA (0.01 if not given) and population_uniques.", largest=1
-)  # fmt: skip
-_MODEL_OPTIONS: dict[str, Option] = {
-    "model": OneOf(MODELS, "Of population_uniques."),
-    "sampling_fraction": _SAMPLING_FRACTION,
-    "interactions": WholeNumber("Of the log-linear model: 1 main effects, 2 all pairs.", largest=2),
-    "cells": Number("Of the negative binomial model: how many combinations there can be."),
-    "nulls": _build_null_option(("maybe", "value", DEFAULT_NULLS)),
-}
-
 _SPECS = (
     MeasureSpec(
         name="individual_risk",
         aliases=("individual",),
         function=individual_risk,
         figure=judge_highest_risk,
-        options=_METHOD_OPTIONS,
+        options=METHOD_OPTIONS,
         per_record="risk",
         linked="risk",
     ),
@@ -152,7 +113,7 @@ _SPECS = (
         function=individual_risk,
         figure=judge_average_risk,
         sentence="limit.average",
-        options=_METHOD_OPTIONS,
+        options=METHOD_OPTIONS,
         per_record="risk",
         linked="risk",
     ),
@@ -161,7 +122,7 @@ _SPECS = (
         aliases=("reidentification",),
         function=reidentification_risk,
         figure=judge_highest_risk,
-        options=_NULL_OPTIONS,
+        options=NULL_OPTIONS,
         per_record="risk",
         linked="risk",
     ),
@@ -172,7 +133,7 @@ _SPECS = (
         figure=judge_highest_risk,
         options={
             "aggregate": OneOf(AGGREGATES, "Of the weights of those alike: disclosure."),
-            **_NULL_OPTIONS,
+            **NULL_OPTIONS,
         },
         per_record="risk",
         linked="risk",
@@ -191,7 +152,7 @@ _SPECS = (
         aliases=("household",),
         function=household_risk,
         figure=judge_highest_risk,
-        options=_METHOD_OPTIONS,
+        options=METHOD_OPTIONS,
         per_record="risk",
     ),
     MeasureSpec(
@@ -199,7 +160,7 @@ _SPECS = (
         aliases=("prosecutor",),
         function=prosecutor_risk,
         figure=judge_highest_risk,
-        options={**_NULL_OPTIONS, **_PEOPLE_OPTIONS},
+        options={**NULL_OPTIONS, **PEOPLE_OPTIONS},
         per_record="risk",
         linked="risk",
     ),
@@ -208,7 +169,7 @@ _SPECS = (
         aliases=("journalist",),
         function=journalist_risk,
         figure=judge_highest_risk,
-        options=_LIST_OPTIONS,
+        options=LIST_OPTIONS,
         per_record="risk",
         linked="risk",
     ),
@@ -218,7 +179,7 @@ _SPECS = (
         function=marketer_risk,
         figure=judge_average_risk,
         sentence="limit.average",
-        options=_LIST_OPTIONS,
+        options=LIST_OPTIONS,
         per_record="risk",
         linked="risk",
     ),
@@ -228,9 +189,9 @@ _SPECS = (
         function=suda,
         figure=judge_highest_risk,
         options={
-            "sampling_fraction": _SAMPLING_FRACTION,
+            "sampling_fraction": SAMPLING_FRACTION,
             "max_size": WholeNumber("Most attributes of a minimal unique."),
-            "nulls": _build_null_option(("maybe", "value", DEFAULT_NULLS)),
+            "nulls": build_null_option(("maybe", "value", DEFAULT_NULLS)),
         },
         per_record="risk",
     ),
@@ -241,7 +202,7 @@ _SPECS = (
         direction="at_least",
         scale="count",
         whole=True,
-        options={"max_size": WholeNumber("Most attributes of a minimal unique."), **_NULL_OPTIONS},
+        options={"max_size": WholeNumber("Most attributes of a minimal unique."), **NULL_OPTIONS},
         per_record="class",
         linked="lowest",
         size_option="max_size",
@@ -251,14 +212,14 @@ _SPECS = (
         function=population_uniques,
         figure=judge_unique_share,
         sentence="limit.average",
-        options=_MODEL_OPTIONS,
+        options=MODEL_OPTIONS,
     ),
     MeasureSpec(
         name="correct_matches",
         function=_take_correct_matches,
         figure=judge_average_risk,
         sentence="limit.average",
-        options=_MODEL_OPTIONS,
+        options=MODEL_OPTIONS,
     ),
     MeasureSpec(
         name="k_anonymity",
@@ -267,7 +228,7 @@ _SPECS = (
         direction="at_least",
         scale="count",
         whole=True,
-        options={**_CLASS_OPTIONS, **_PEOPLE_OPTIONS},
+        options={**CLASS_OPTIONS, **PEOPLE_OPTIONS},
         per_record="count",
         shortcut=_count_by_engine,
         sentence="k_anonymity",
@@ -279,7 +240,7 @@ _SPECS = (
         figure=judge_smallest_count,
         direction="at_least",
         scale="count",
-        options={**_NULL_OPTIONS, **_PEOPLE_OPTIONS},
+        options={**NULL_OPTIONS, **PEOPLE_OPTIONS},
         per_record="count",
         linked="crowd",
     ),
@@ -289,7 +250,7 @@ _SPECS = (
         figure=judge_worst_class,
         direction="at_least",
         scale="count",
-        options=_LIST_OPTIONS,
+        options=LIST_OPTIONS,
         per_record="class",
         linked="crowd",
     ),
@@ -298,7 +259,7 @@ _SPECS = (
         function=delta_presence,
         figure=judge_worst_class,
         options={
-            "nulls": _build_null_option((*LIST_SEMANTICS, DEFAULT_NULLS)),
+            "nulls": build_null_option((*LIST_SEMANTICS, DEFAULT_NULLS)),
             "population": OtherDataset(),
         },
         needs=("population",),
@@ -312,7 +273,7 @@ _SPECS = (
         direction="at_least",
         scale="count",
         of_attribute=True,
-        options=_CLASS_OPTIONS,
+        options=CLASS_OPTIONS,
         per_record="class",
     ),
     MeasureSpec(
@@ -322,7 +283,7 @@ _SPECS = (
         direction="at_least",
         scale="count",
         of_attribute=True,
-        options=_CLASS_OPTIONS,
+        options=CLASS_OPTIONS,
         per_record="class",
     ),
     MeasureSpec(
@@ -332,7 +293,7 @@ _SPECS = (
         direction="at_least",
         scale="count",
         of_attribute=True,
-        options={"c": Number("Of recursive_l_diversity.", default=3), **_CLASS_OPTIONS},
+        options={"c": Number("Of recursive_l_diversity.", default=3), **CLASS_OPTIONS},
         per_record="class",
     ),
     MeasureSpec(
@@ -345,7 +306,7 @@ _SPECS = (
             "order": ValueList(
                 "Of t_closeness with an ordered distance: the values in their order."
             ),
-            **_CLASS_OPTIONS,
+            **CLASS_OPTIONS,
         },
         per_record="class",
     ),
@@ -355,7 +316,7 @@ _SPECS = (
         figure=judge_worst_class,
         scale="count",
         of_attribute=True,
-        options=_CLASS_OPTIONS,
+        options=CLASS_OPTIONS,
         per_record="class",
     ),
     MeasureSpec(
@@ -364,7 +325,7 @@ _SPECS = (
         figure=judge_worst_class,
         scale="count",
         of_attribute=True,
-        options=_CLASS_OPTIONS,
+        options=CLASS_OPTIONS,
         per_record="class",
     ),
     MeasureSpec(

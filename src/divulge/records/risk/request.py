@@ -14,8 +14,8 @@ from pydantic_core import PydanticCustomError
 
 from divulge.assessment import Assessment
 from divulge.data import Dataset
-from divulge.records.risk.frequencies import DEFAULT_NULLS
 from divulge.records.risk.measure_spec import MeasureSpec, RiskResult
+from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.records.risk.options import OneOf, OtherDataset
 from divulge.records.risk.record_risk import DEFAULT_THRESHOLD, RecordRisk
 from divulge.records.risk.registry import (

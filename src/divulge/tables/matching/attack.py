@@ -23,9 +23,9 @@ from divulge.tables.candidate_tables.suppressor_knowledge import (
     RerunKnowledge,
     Suppressor,
     SuppressorKnowledge,
-    SuppressorParameters,
     choose_knowledge,
 )
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.feasibility.cell_intervals import refuse_unpublished
 from divulge.tables.matching.impossible_release import (
     refuse_impossible,

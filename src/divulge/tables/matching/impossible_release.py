@@ -12,9 +12,9 @@ from divulge.tables.candidate_tables.enumeration import Candidates
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
     RerunKnowledge,
-    SuppressorParameters,
     choose_knowledge,
 )
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.suppression.result import Suppression
 from divulge.tables.table.table import Published
 from divulge.work import Effort, InvalidInput, Problem, Problems

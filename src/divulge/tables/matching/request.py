@@ -13,13 +13,15 @@ from divulge.tables import tuning
 from divulge.tables.candidate_tables.enumeration import Candidates
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
-    SUPPRESSOR_RULES,
     RerunKnowledge,
-    Rule,
     Suppressor,
     SuppressorKnowledge,
-    SuppressorParameters,
     choose_knowledge,
+)
+from divulge.tables.candidate_tables.suppressor_parameters import (
+    SUPPRESSOR_RULES,
+    Rule,
+    SuppressorParameters,
 )
 from divulge.tables.suppression.result import MARGINS
 from divulge.tables.table.published import ZEROS, Published, Zeros

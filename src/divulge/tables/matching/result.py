@@ -11,11 +11,8 @@ import numpy as np
 
 from divulge.assessment import Assessment
 from divulge.tables.candidate_tables.enumeration import Candidates
-from divulge.tables.candidate_tables.suppressor_knowledge import (
-    EXCLUDED,
-    POSSIBLE,
-    SuppressorParameters,
-)
+from divulge.tables.candidate_tables.suppressor_knowledge import EXCLUDED, POSSIBLE
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.feasibility.cell_intervals import Intervals
 from divulge.tables.matching.assess import assess_matching
 from divulge.tables.table.structure import Key

@@ -18,11 +18,11 @@ from divulge.tables.candidate_tables.enumeration import Candidates
 from divulge.tables.candidate_tables.small_network import BitNetwork
 from divulge.tables.candidate_tables.suppressor_knowledge import (
     POSSIBLE,
-    SuppressorParameters,
     build_candidate_table,
     build_problem,
     find_suppressible_cells,
 )
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.randomised import randomised_suppression
 from divulge.work.arrays import Floats, Ints
 

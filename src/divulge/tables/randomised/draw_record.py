@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from divulge.tables.candidate_tables.suppressor_knowledge import SuppressorParameters
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.randomised.randomised_suppression import (
     PatternDraw,
     compute_fingerprint,

@@ -22,11 +22,8 @@ from divulge import work
 from divulge.tables import tuning
 from divulge.tables.candidate_tables.enumeration import candidates
 from divulge.tables.candidate_tables.small_network import MOST_CELLS, BitNetwork
-from divulge.tables.candidate_tables.suppressor_knowledge import (
-    SuppressorParameters,
-    build_problem,
-    choose_knowledge,
-)
+from divulge.tables.candidate_tables.suppressor_knowledge import build_problem, choose_knowledge
+from divulge.tables.candidate_tables.suppressor_parameters import SuppressorParameters
 from divulge.tables.suppression.problem import SuppressionProblem
 from divulge.tables.table.table import Published, Table
 from divulge.work import InvalidInput, Problem

@@ -25,7 +25,8 @@ from divulge.records.risk.class_measures.sensitive_classes import (
     has_overlap,
 )
 from divulge.records.risk.figures_on_demand import SentencesOnDemand
-from divulge.records.risk.frequencies import Nulls, frequencies, settle_reading
+from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.null_readings import Nulls, settle_reading
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import DivulgeError, InvalidInput, Problem
 from divulge.work.arrays import Floats

@@ -20,7 +20,7 @@ from divulge.records.risk.class_measures.sensitive_classes import (
     SensitiveClasses,
     count_sensitive_values,
 )
-from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.null_readings import Nulls
 from divulge.work import DivulgeError
 from divulge.work.arrays import Floats
 

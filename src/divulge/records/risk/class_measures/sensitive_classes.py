@@ -22,7 +22,7 @@ from divulge.classes.people import RECORDS_KNOWN, RecordsKnown, require_one_reco
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Column, Dataset
 from divulge.data.column import find_hidden_cells
-from divulge.records.risk.frequencies import (
+from divulge.records.risk.null_readings import (
     SEMANTICS,
     SEMANTICS_OF_ALIKE_NULLS,
     SEMANTICS_OF_ORIGINAL,

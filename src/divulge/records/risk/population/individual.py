@@ -19,7 +19,8 @@ from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset
 from divulge.records import tuning
 from divulge.records.risk.figures_on_demand import SentencesOnDemand
-from divulge.records.risk.frequencies import Nulls, frequencies
+from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.null_readings import Nulls
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats

@@ -15,7 +15,7 @@ from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
 from divulge.records.models.presence_chances import compute_presence_chances
-from divulge.records.risk.frequencies import SEMANTICS, Nulls, settle_reading
+from divulge.records.risk.null_readings import SEMANTICS, Nulls, settle_reading
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints
 

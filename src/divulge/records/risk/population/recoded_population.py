@@ -15,7 +15,7 @@ import numpy as np
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import find_hidden_cells, replace_values
 from divulge.data.value_texts import format_value
-from divulge.records.risk.frequencies import HiddenCellsError
+from divulge.records.risk.null_readings import HiddenCellsError
 from divulge.work import Problem
 
 

@@ -10,7 +10,7 @@ from divulge.assessment import Assessment, Breakdown, Chart, Sentence, html
 from divulge.assessment.sentence import format_number, format_percent, read_phrases
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_attackers
-from divulge.records.risk.frequencies import Nulls
+from divulge.records.risk.null_readings import Nulls
 from divulge.records.risk.population.population_risk import (
     journalist_risk,
     marketer_risk,

@@ -22,11 +22,11 @@ from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.records.risk.class_measures.class_measure import ClassMeasure
 from divulge.records.risk.class_measures.sensitive_classes import CountingRules
-from divulge.records.risk.frequencies import (
+from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.null_readings import (
     SEMANTICS_OF_ALIKE_NULLS,
     Nulls,
     build_hidden_cells_error,
-    frequencies,
 )
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.uniques.minimal_uniques import MOST_ATTRIBUTES, find_minimal_uniques

@@ -23,14 +23,14 @@ import numpy as np
 
 from divulge import work
 from divulge.protection import tuning
-from divulge.protection.result.coarse_cells import (
+from divulge.protection.result.audit.coarse_cells import (
     SHOWN,
     CoarseAttribute,
     CoarseCells,
     select_block,
 )
-from divulge.protection.result.replays import replay_protection
-from divulge.protection.result.sharper_values import (
+from divulge.protection.result.audit.replays import replay_protection
+from divulge.protection.result.audit.sharper_values import (
     Sharpening,
     SharperValues,
     estimate_sharper_values,

@@ -27,16 +27,16 @@ from divulge.data.value_texts import format_value
 from divulge.protection import tuning
 from divulge.protection.changes.changes import build_code_matrix, value_at
 from divulge.protection.changes.kernels import HIDDEN
-from divulge.protection.result.coarse_cells import ValuePrior, find_coarse_cells
-from divulge.protection.result.exclusions import exclude_by_counts
-from divulge.protection.result.protected import Protected
-from divulge.protection.result.recoding_audit import measure_sharpening
-from divulge.protection.result.replays import (
+from divulge.protection.result.audit.coarse_cells import ValuePrior, find_coarse_cells
+from divulge.protection.result.audit.exclusions import exclude_by_counts
+from divulge.protection.result.audit.recoding_audit import measure_sharpening
+from divulge.protection.result.audit.replays import (
     list_leaves,
     list_values_by_node,
     replay_protection,
 )
-from divulge.protection.result.sharper_values import Sharpening
+from divulge.protection.result.audit.sharper_values import Sharpening
+from divulge.protection.result.protected import Protected
 from divulge.qif import PriorPosterior
 
 MOST_CANDIDATES = 4_000

@@ -19,8 +19,8 @@ from divulge.data import Dataset
 from divulge.data.column import Codes, column_from_codes
 from divulge.data.value_texts import format_value
 from divulge.protection.limits.limit_kinds import is_count_limit
+from divulge.protection.result.audit.replays import list_leaves, list_values_by_node
 from divulge.protection.result.protected import Protected
-from divulge.protection.result.replays import list_leaves, list_values_by_node
 from divulge.work.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
