@@ -461,6 +461,37 @@ def test_no_import_is_hidden_in_a_function(package: str) -> None:
 SOURCE = PROJECT / "src" / "divulge"
 
 
+def imports_when_it_runs(path: Path) -> Iterator[str]:
+    """What a module may load, at its top or in a function, but not what only types need."""
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            yield node.module
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+def test_no_modules_lean_on_each_other_in_a_circle() -> None:
+    """Also not hidden in functions. What leans on nothing is taken away until nothing is left."""
+    names = {
+        ".".join(["divulge", *path.relative_to(SOURCE).with_suffix("").parts]): path
+        for path in SOURCE.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    leans_on = {
+        name: {each for each in imports_when_it_runs(path) if each in names} - {name}
+        for name, path in names.items()
+    }
+    assert sum(map(len, leans_on.values())) > 1000
+    while free := [name for name, others in leans_on.items() if not others & set(leans_on)]:
+        for name in free:
+            del leans_on[name]
+    assert not leans_on
+
+
 def named_in_architecture() -> Iterator[tuple[str, str]]:
     """Names in backticks that look like ours, each with the package whose section it stands in."""
     package = ""

@@ -21,12 +21,13 @@ from divulge.data.column import (
     encode_array,
     find_hidden_cells,
 )
-from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Attribute, Dictionary, MissingCode
 from divulge.work.arrays import Bools
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from divulge.data.dataset import Dataset
 
 HIDDEN_WORD = "suppressed"
 """What stands in a column of text for a value that was hidden."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from divulge import work
 from divulge.assessment import Adversary, Assessment, Outcome, Sentence, find_attack
@@ -20,7 +21,6 @@ from divulge.protection.resistance.published_view import PublishedView, refill_r
 from divulge.release.check import check_data, run_knowing_original
 from divulge.release.protected_release import Part
 from divulge.release.publication import Publication, Reservation, plan_publications
-from divulge.release.release import Release
 from divulge.release.tables_beside import (
     BESIDE_RECORDS,
     is_known_anyway,
@@ -30,6 +30,9 @@ from divulge.release.tables_beside import (
 )
 from divulge.release.verdict import Verdict
 from divulge.work.arrays import Ints
+
+if TYPE_CHECKING:
+    from divulge.release.release import Release
 
 AFTER_REFILLING, AFTER_COMPARING = "after_refilling", "after_comparing"
 WORSE_SENTENCES = (AFTER_REFILLING, AFTER_COMPARING, BESIDE_RECORDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from divulge import work
 from divulge.assessment import (
@@ -44,13 +45,15 @@ from divulge.release.publication import (
     read_linked_people,
     select_attackable,
 )
-from divulge.release.release import Release
 from divulge.release.rule_programs.rule_program import RISK
 from divulge.release.rule_programs.rule_risk import RuleRisk
 from divulge.release.rule_programs.settle_rules import read_release
 from divulge.release.tables_beside import BESIDE_RECORDS, find_revealed_tables
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
+
+if TYPE_CHECKING:
+    from divulge.release.release import Release
 
 
 def check_release(release: Release) -> Verdict:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,12 +38,14 @@ from divulge.release.publication import (
     read_linked_limit,
     read_linked_people,
 )
-from divulge.release.release import Release
 from divulge.release.release_file.settings import ProtectionTable
 from divulge.release.rule_programs.settle_rules import find_directives, must_change
 from divulge.release.tables_beside import find_tabulated
 from divulge.release.verdict import Verdict
 from divulge.work.secret_key import SecretKey
+
+if TYPE_CHECKING:
+    from divulge.release.release import Release
 
 AttackRunner = Callable[[Dataset, Dataset], Assessment]
 

@@ -18,12 +18,12 @@ from divulge.data.faithful_writer import write_faithfully
 from divulge.protection import DecisionLog, Protected
 from divulge.release.earlier_protection import write_published
 from divulge.release.methods_note import build_methods_note
-from divulge.release.release import Release
 from divulge.release.release_secret import write_secret
 from divulge.work import Inputs, OutputFolder, filesystem
 
 if TYPE_CHECKING:
     from divulge.release.protected_release import ProtectedRelease
+    from divulge.release.release import Release
 
 ExtraWriter: TypeAlias = "Callable[[ProtectedRelease, Path], None]"
 """Writes something more of a result into its internal folder, while nobody sees it yet."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,6 @@ from divulge.release.earlier_protection import (
 )
 from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
-from divulge.release.release import Release
 from divulge.release.release_file.settings import ProtectionTable
 from divulge.release.release_secret import read_secret, require_secret
 from divulge.release.rule_programs.settle_rules import read_release
@@ -43,6 +42,9 @@ from divulge.release.table_protection import is_of_adversary, suppress_tables
 from divulge.release.tables_beside import BESIDE_RECORDS
 from divulge.release.verdict import Verdict
 from divulge.work.secret_key import SecretKey
+
+if TYPE_CHECKING:
+    from divulge.release.release import Release
 
 
 def protect_release(

@@ -14,12 +14,13 @@ from divulge.data import Dataset
 from divulge.protection import Protected, pseudonyms
 from divulge.protection.changes.changes import select_records
 from divulge.release.publication import Publication
-from divulge.release.release import Release
 from divulge.release.verdict import Status, Verdict
 from divulge.work.secret_key import SecretKey
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from divulge.release.release import Release
 
 Part: TypeAlias = Protected | ProtectedPart
 """What was done to a dataset: to single records, with decisions; or to all at once."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Adversary, Outcome, PublishedTable, find_attack
 from divulge.data import Dataset
 from divulge.protection import OutOfReachError
-from divulge.release.release import Release
 from divulge.release.verdict import Verdict
+
+if TYPE_CHECKING:
+    from divulge.release.release import Release
 
 
 def suppress_tables(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,9 @@ from divulge.data.dictionary import as_names
 from divulge.data.value_texts import format_value
 from divulge.protection.refill.determinants import find_determined_attributes
 from divulge.release.publication import Publication
-from divulge.release.release import Release
+
+if TYPE_CHECKING:
+    from divulge.release.release import Release
 
 BESIDE_RECORDS = "beside_records"
 """The sentence which says that records show a table whatever is suppressed in it."""

@@ -11,13 +11,13 @@ from divulge.assessment import Assessment, Chart, Outcome, Sentence
 from divulge.data import Dataset, Relation, compare
 from divulge.protection.refill.result import Refill
 from divulge.release.publication import Publication, Reservation
-from divulge.release.release import Release
 from divulge.work import version, versions
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import RenderableType
 
+    from divulge.release.release import Release
     from divulge.release.rule_programs.rule_results import RuleResults
 
 Status: TypeAlias = Literal["pass", "fail", "not judged"]

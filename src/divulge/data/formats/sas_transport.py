@@ -8,7 +8,6 @@ labels (SAS keeps them in catalogues) and no missing text, only an empty one.
 
 from __future__ import annotations
 
-import datetime as dt
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,32 +23,14 @@ from divulge.data.dictionary import Attribute
 from divulge.data.encoding import Batch, Tags
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import SAS_TRANSPORT
-from divulge.data.formats.ibm_numbers import from_ibm
+from divulge.data.formats.sas_transport_writer import write_sas_transport
+from divulge.data.formats.sas_variables import CARD_BYTES, SasVariable, decode_numbers
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from divulge.data.formats import EncodedRecords, Options
-
-CARD_BYTES = 80
-EPOCH = dt.date(1960, 1, 1)
-DAYS_TO_UNIX = (dt.date(1970, 1, 1) - EPOCH).days
-DATE_FORMATS = ("DATE", "DDMMYY", "MMDDYY", "YYMMDD", "E8601DA", "WEEKDATE", "JULIAN", "MONYY")
-MOMENT_FORMATS = ("DATETIME", "E8601DT", "DATEAMPM")
-TIME_FORMATS = ("TIME", "HHMM", "E8601TM")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SasVariable:
-    """One variable: its place in a row, and what is said of it."""
-
-    name: str
-    numeric: bool
-    length: int
-    position: int
-    label: str
-    format: str
 
 
 @dataclass(frozen=True)
@@ -101,7 +82,7 @@ class SasTransport(PlainFormat):
                     variable = fields[name]
                     cells = rows[:, variable.position : variable.position + variable.length]
                     if variable.numeric:
-                        arrays[name], tags[name] = _decode_numbers(cells, variable)
+                        arrays[name], tags[name] = decode_numbers(cells, variable)
                     else:
                         arrays[name] = _decode_texts(path, cells, encoding)
                 yield Batch(arrays, tags)
@@ -109,8 +90,6 @@ class SasTransport(PlainFormat):
 
     def write(self, records: EncodedRecords, path: Path, options: Options) -> None:  # noqa: ARG002  # text only
         """Write records with their descriptions; version 5 where it can hold them, else 8."""
-        from divulge.data.formats.sas_transport_writer import write_sas_transport
-
         write_sas_transport(records, path)
 
 
@@ -216,48 +195,6 @@ def _count_rows(path: Path, layout: _Layout) -> int:
     if layout.row_bytes < CARD_BYTES:
         whole -= (blanks - rest) // layout.row_bytes if blanks >= rest else 0
     return whole
-
-
-def _decode_numbers(cells: npt.NDArray[np.uint8], variable: SasVariable) -> tuple[pa.Array, Tags]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    values, missing, tags = from_ibm(cells)
-    numbers = pa.array(values, mask=missing)
-    format_name = variable.format.upper()
-    if format_name.startswith(MOMENT_FORMATS):
-        micros = np.rint((values - DAYS_TO_UNIX * 86400) * 1e6)
-        return _decode_dates(micros, missing, pa.timestamp("us"), numbers), tags
-    if format_name.startswith(DATE_FORMATS):
-        return _decode_dates(values - DAYS_TO_UNIX, missing, pa.date32(), numbers), tags
-    if format_name.startswith(TIME_FORMATS):
-        is_within_day = not bool(
-            pc.any(pc.or_(pc.less(numbers, 0), pc.greater_equal(numbers, 86400))).as_py()
-        )
-        return (
-            _decode_dates(values * 1e6, missing, pa.time64("us"), numbers)
-            if is_within_day
-            else numbers
-        ), tags
-    return numbers, tags
-
-
-def _decode_dates(
-    values: npt.NDArray[np.float64],
-    missing: npt.NDArray[np.bool_],
-    kind: pa.DataType,
-    numbers: pa.Array,
-) -> pa.Array:
-    """Numbers as dates or times; as plain numbers where a calendar cannot hold them."""
-    import pyarrow as pa
-
-    filled = np.where(missing, 0, values)
-    if np.any(np.abs(filled) > 2**53) or (
-        pa.types.is_date32(kind) and np.any(np.abs(filled) > 2**31 - 1)
-    ):
-        return numbers
-    whole = pa.int32() if pa.types.is_date32(kind) else pa.int64()
-    return pa.array(np.floor(filled).astype(np.int64), mask=missing).cast(whole).cast(kind)
 
 
 def _decode_texts(path: Path, cells: npt.NDArray[np.uint8], encoding: str) -> pa.Array:

@@ -21,8 +21,7 @@ from divulge.data.formats.capacity import (
 )
 from divulge.data.formats.ibm_numbers import to_ibm
 from divulge.data.formats.names import SAS_NAMES, describe_column, find_name_rule_problems
-from divulge.data.formats.sas_transport import CARD_BYTES, DAYS_TO_UNIX, SasVariable
-from divulge.data.formats.sas_transport import _decode_numbers as read_numbers
+from divulge.data.formats.sas_variables import CARD_BYTES, DAYS_TO_UNIX, SasVariable, decode_numbers
 from divulge.work import DivulgeError, Interruption, Problem, Problems
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ def _is_read_back_equal(values: pa.Array, cells: npt.NDArray[np.uint8], field: _
         label="",
         format=field.format,
     )
-    read_back, _ = read_numbers(cells, variable)
+    read_back, _ = decode_numbers(cells, variable)
     expected = values.cast(pa.time64("us")) if pa.types.is_time(values.type) else values
     return bool(read_back.type == expected.type and read_back.equals(expected))
 
