@@ -13,7 +13,7 @@ from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.method.attack import exclude_by_method
 from divulge.protection.method.decoys import MOST_DECOYS
 from divulge.protection.method.result import CATALOGUE
-from divulge.qif import PriorPosterior
+from divulge.protection.result.hidden_cell_guesses import assess_nothing_hidden
 from divulge.work import Problem
 
 
@@ -63,7 +63,7 @@ class MethodAttack(AttackDefaults):
             settings.k,
             settings.decoys,
         )
-        return _assess_nothing_hidden(dataset) if found is None else found.assessment()
+        return assess_nothing_hidden("method", dataset) if found is None else found.assessment()
 
     def needed_columns(self, settings: MethodSettings) -> Collection[str]:
         """What is named."""
@@ -89,22 +89,3 @@ class MethodAttack(AttackDefaults):
     def advice(self, adversary: Adversary) -> Sentence:
         """Decoys, or fewer cells to hide."""
         return Sentence(CATALOGUE, "method.advice", {"adversary": adversary.name})
-
-
-def _assess_nothing_hidden(dataset: Dataset) -> Assessment:
-    nothing = PriorPosterior(0.0, 0.0)
-    return Assessment(
-        secrets=0,
-        certain=nothing,
-        right=nothing,
-        deterministic=nothing,
-        probabilistic=nothing,
-        attack="method",
-        model="method",
-        dataset=dataset.name,
-        knows=(),
-        seeks=(),
-        subjects=str(Sentence(CATALOGUE, "method.subjects")),
-        claim="exact",
-        sentences=(Sentence(CATALOGUE, "method.nothing"),),
-    )

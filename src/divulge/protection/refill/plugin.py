@@ -13,7 +13,7 @@ from divulge.data.dictionary import as_names, find_name_problems
 from divulge.protection.refill.attack import refill
 from divulge.protection.refill.cells import has_secret_cells
 from divulge.protection.refill.search.relations import CATALOGUE
-from divulge.qif import PriorPosterior
+from divulge.protection.result.hidden_cell_guesses import assess_nothing_hidden
 from divulge.work import Problem
 
 
@@ -55,7 +55,7 @@ class RefillAttack(AttackDefaults):
         dataset, *others = datasets
         original = others[0] if others else None
         if not has_secret_cells(dataset, original):
-            return _assess_nothing_hidden(dataset)
+            return assess_nothing_hidden("refill", dataset)
         found = refill(
             dataset,
             original,
@@ -91,22 +91,3 @@ class RefillAttack(AttackDefaults):
     def advice(self, adversary: Adversary) -> Sentence:
         """Publish fewer of the columns that tell."""
         return Sentence(CATALOGUE, "refill.advice", {"adversary": adversary.name})
-
-
-def _assess_nothing_hidden(dataset: Dataset) -> Assessment:
-    nothing = PriorPosterior(0.0, 0.0)
-    return Assessment(
-        secrets=0,
-        certain=nothing,
-        right=nothing,
-        deterministic=nothing,
-        probabilistic=nothing,
-        attack="refill",
-        model="refill",
-        dataset=dataset.name,
-        knows=(),
-        seeks=(),
-        subjects=str(Sentence(CATALOGUE, "refill.subjects")),
-        claim="exact",
-        sentences=(Sentence(CATALOGUE, "refill.nothing"),),
-    )
