@@ -544,6 +544,10 @@ NOT_TUNED = {
     "rules/explanation/outline.py": {"BOX_WIDTH": "the layout of a drawing, in pixels"},
     "cli/tables/files.py": {"MOST_ROWS": "what a reader takes in at once"},
     "data/formats/capacity.py": {"MAX_EXACT_INTEGER": "what a double holds exactly"},
+    "data/formats/date_detection.py": {
+        "_FIRST_YEAR": "years that eight digits may begin with to be a date",
+        "_LAST_YEAR": "the same",
+    },
     "data/formats/names.py": {"UNLIMITED": "a sentinel"},
     "data/formats/sas_transport_writer.py": {"MAX_VARIABLES_V5": "a limit of the format"},
     "data/formats/statistical_writer.py": {"_HEADER_BYTES": "where the formats have their header"},
@@ -809,6 +813,7 @@ NOT_TUNED_IN_FUNCTIONS: dict[str, dict[str, set[float]]] = {
     "events/unicity.py": {"columns that are numbers": {3, 4}},
     "protection/changes/recodings.py": {"bytes of a key, letters of a name": {16, 24}},
     "protection/history/changes.py": {"the calendar": {3, 7, 12, 86_400_000_000}},
+    "protection/result/hidden_cell_guesses.py": {"the width of a chart, in pixels": {380}},
     "protection/refill/search/arithmetic.py": {"a form of two columns": {3}},
     "protection/refill/columns.py": {"codes that are no value": {3}},
     "protection/refill/kernels.py": {
