@@ -350,25 +350,32 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def kill_all(kills: int, seed: int, names: list[str]) -> bool:
-    """Kill every long verb so often, and print what came of it; True if nothing differed."""
+    """Kill every long verb so often, and print what came of it; True if nothing differed.
+
+    Each verb is named when it begins: where a machine is so busy that the run is ended before it is
+    through, the row says at which verb, and what was found until then is printed all the same.
+    """
     source = random.Random(seed)  # noqa: S311  # moments, not secrets
-    differences = {}
+    differences: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as folder:
         sources = Path(folder) / "sources"
         sources.mkdir()
         make_sources(sources)
         print(f"{'verb':12}{'seconds':>9}{'kills':>7}{'before':>8}{'during':>8}{'after':>7}"
               f"{'differences':>13}", flush=True)  # fmt: skip
-        for verb in LONG_VERBS:
-            if names and verb.name not in names:
-                continue
-            killed = Kills(verb, sources, Path(folder) / verb.name, source)
-            killed.run(kills)
-            when, found = killed.when, killed.differences
-            print(f"{verb.name:12}{killed.seconds:>9.1f}{kills:>7}{when['before']:>8}"
-                  f"{when['during']:>8}{when['after']:>7}{len(found):>13}", flush=True)  # fmt: skip
-            differences[verb.name] = found
-    for name, found in differences.items():
-        for what in dict.fromkeys(found):
-            print(f"{name}: {what}")
+        try:
+            for verb in LONG_VERBS:
+                if names and verb.name not in names:
+                    continue
+                print(f"{verb.name:12}", end="", flush=True)
+                killed = Kills(verb, sources, Path(folder) / verb.name, source)
+                differences[verb.name] = killed.differences
+                killed.run(kills)
+                when = killed.when
+                print(f"{killed.seconds:>9.1f}{kills:>7}{when['before']:>8}{when['during']:>8}"
+                      f"{when['after']:>7}{len(killed.differences):>13}", flush=True)  # fmt: skip
+        finally:
+            for name, found in differences.items():
+                for what in dict.fromkeys(found):
+                    print(f"{name}: {what}", flush=True)
     return not any(differences.values())
