@@ -549,7 +549,7 @@ NOT_TUNED = {
         "_LAST_YEAR": "the same",
     },
     "data/formats/names.py": {"UNLIMITED": "a sentinel"},
-    "data/formats/sas_transport_writer.py": {"MAX_VARIABLES_V5": "a limit of the format"},
+    "data/formats/sas/transport_writer.py": {"MAX_VARIABLES_V5": "a limit of the format"},
     "data/formats/statistical_writer.py": {"_HEADER_BYTES": "where the formats have their header"},
     "datasets/ownership.py": {
         "FIRST_ID": "the id of the first company, as the other generator has it",

@@ -260,7 +260,7 @@ def _load_formats() -> Mapping[str, Format]:
     from divulge.data.formats.delimited import CompressedText, DelimitedText
     from divulge.data.formats.duckdb_file import DuckDbFile
     from divulge.data.formats.parquet import Parquet
-    from divulge.data.formats.sas_transport import SasTransport
+    from divulge.data.formats.sas.transport import SasTransport
     from divulge.data.formats.statistical import Sas, Spss, SpssCompressed, Stata
 
     text, compressed, arrow, duck = DelimitedText(), CompressedText(), ArrowFile(), DuckDbFile()

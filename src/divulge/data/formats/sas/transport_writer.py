@@ -19,9 +19,9 @@ from divulge.data.formats.capacity import (
     find_value_problems,
     is_text_kind,
 )
-from divulge.data.formats.ibm_numbers import to_ibm
 from divulge.data.formats.names import SAS_NAMES, describe_column, find_name_rule_problems
-from divulge.data.formats.sas_variables import CARD_BYTES, DAYS_TO_UNIX, SasVariable, decode_numbers
+from divulge.data.formats.sas.ibm_numbers import to_ibm
+from divulge.data.formats.sas.variables import CARD_BYTES, DAYS_TO_UNIX, SasVariable, decode_numbers
 from divulge.work import DivulgeError, Interruption, Problem, Problems
 
 if TYPE_CHECKING:

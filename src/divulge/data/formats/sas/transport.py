@@ -23,8 +23,8 @@ from divulge.data.dictionary import Attribute
 from divulge.data.encoding import Batch, Tags
 from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import SAS_TRANSPORT
-from divulge.data.formats.sas_transport_writer import write_sas_transport
-from divulge.data.formats.sas_variables import CARD_BYTES, SasVariable, decode_numbers
+from divulge.data.formats.sas.transport_writer import write_sas_transport
+from divulge.data.formats.sas.variables import CARD_BYTES, SasVariable, decode_numbers
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:

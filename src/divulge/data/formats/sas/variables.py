@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data.encoding import Tags
-from divulge.data.formats.ibm_numbers import from_ibm
+from divulge.data.formats.sas.ibm_numbers import from_ibm
 
 if TYPE_CHECKING:
     import pyarrow as pa
