@@ -10,12 +10,35 @@ import typer
 from divulge.cli.options import Overwrite, Person, StopAfter
 
 if TYPE_CHECKING:
-    from divulge.data import Dataset
+    from divulge.data import Dataset, Relation
 
-Source = Annotated[Path, typer.Argument(help="The data file.", show_default=False)]
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="The data file; a folder, or a pattern in quotation marks; or a Spark Connect server "
+        "(sc://host:port).",
+        show_default=False,
+    ),
+]
 Sources = Annotated[
-    list[Path],
-    typer.Argument(help="The data file; several for a longitudinal model, the focal one first."),
+    list[str],
+    typer.Argument(
+        help="The data file; several for a longitudinal model, the focal one first. Also a folder, "
+        "a pattern in quotation marks, or a Spark Connect server (sc://host:port)."
+    ),
+]
+CountingEngine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Who counts: memory, duckdb, sail, sc://host:port; or auto (memory where the records "
+        "fit, else DuckDB, which leaves them where they are).",
+    ),
+]
+Table = Annotated[str | None, typer.Option("--table", help="The table of a database or server.")]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option("--memory-limit", help="What DuckDB may hold before it writes to disk, as 2GB."),
 ]
 Knows = Annotated[
     list[str] | None,
@@ -45,9 +68,9 @@ def sweep(
     weight: Weight = None,
     person: Person = None,
     records_known: AllRecordsKnown = "one",
-    engine: Annotated[
-        str, typer.Option(help="How sets are counted: auto, cube or duckdb.")
-    ] = "auto",
+    engine: CountingEngine = None,
+    table: Table = None,
+    memory_limit: MemoryLimit = None,
     out: Annotated[
         Path | None, typer.Option(help="A file for the whole table (.csv, .parquet, ...).")
     ] = None,
@@ -64,14 +87,17 @@ def sweep(
     from divulge.records import sweep as swept
 
     outputs = {"--out": out, "--chart": chart}
-    with set_run_conditions(stop_after, outputs, [source], overwrite, resume):
-        dataset = _read_dataset(source, knows, seeks, weight, person)
+    with set_run_conditions(stop_after, outputs, list_source_files([source]), overwrite, resume):
+        holding, counting = _split_engine(source, engine)
+        dataset = _read_dataset(
+            source, knows, seeks, weight, person, engine=holding, table=table, limit=memory_limit
+        )
         result = swept(
             dataset,
             knows or None,
             seeks or [],
             size,
-            engine,
+            counting,
             records_known=records_known,  # type: ignore[arg-type]  # checked by the sweep
         )
         if out is not None:
@@ -128,6 +154,9 @@ def attack(
     by: Annotated[
         str | None, typer.Option(help="Also show who bears the risk, by this attribute.")
     ] = None,
+    engine: CountingEngine = None,
+    table: Table = None,
+    memory_limit: MemoryLimit = None,
     out: Annotated[
         Path | None, typer.Option(help="A file for the risk of each record (.csv, .parquet).")
     ] = None,
@@ -142,10 +171,18 @@ def attack(
 
     outputs = {"--out": out, "--chart": chart}
     with set_run_conditions(
-        stop_after, outputs, [*sources, population, *(release or ())], overwrite
+        stop_after,
+        outputs,
+        [*list_source_files(sources), population, *(release or ())],
+        overwrite,
     ):
         _require_distinct_files(sources)
-        datasets = [_read_dataset(source, None, None, None, person) for source in sources]
+        datasets = [
+            _read_dataset(
+                source, None, None, None, person, engine=engine, table=table, limit=memory_limit
+            )
+            for source in sources
+        ]
         result: Any = attacked(
             datasets,
             model,
@@ -176,13 +213,29 @@ def attack(
         _print_result(groups, json)
 
 
-def _require_distinct_files(sources: list[Path]) -> None:
+def list_source_files(sources: list[str]) -> list[Path]:
+    """The files of sources, by which outputs are kept away from inputs; none of a server."""
+    from divulge.data.lake_scan import expand_place, is_address
+    from divulge.work import DivulgeError
+
+    files: list[Path] = []
+    for source in sources:
+        if not is_address(source):
+            try:
+                place = expand_place(source)
+            except DivulgeError:
+                continue  # whoever reads it says so
+            files += [Path(place)] if isinstance(place, str | Path) else map(Path, place)
+    return files
+
+
+def _require_distinct_files(sources: list[str]) -> None:
     from divulge.work import Problems
 
     problems = Problems("attack")
     for place, source in enumerate(sources):
-        if source.resolve() in [other.resolve() for other in sources[:place]]:
-            problems.add(f"dataset {place + 1}", f'file "{source.name}" is given twice.')
+        if Path(source).resolve() in [Path(other).resolve() for other in sources[:place]]:
+            problems.add(f"dataset {place + 1}", f'file "{Path(source).name}" is given twice.')
     problems.raise_any()
 
 
@@ -213,14 +266,32 @@ def _write_risk(assessment: Any, out: Path) -> None:
     Dataset.from_arrow(pa.table({"risk": assessment.risk()})).write(out)
 
 
+def _split_engine(source: str, engine: str | None) -> tuple[str | None, str]:
+    """Who holds the records, and who counts sets of them.
+
+    What DuckDB cannot count where it is, it counts when it has been read: slowly, and on disk.
+    """
+    from divulge.data.lake_scan import expand_place, is_scannable
+
+    if engine in ("cube", "memory"):
+        return "memory", "memory"
+    if engine == "duckdb" and not is_scannable(expand_place(source)):
+        return "memory", "duckdb"
+    return engine, "auto"
+
+
 def _read_dataset(
-    source: Path,
+    source: Path | str,
     knows: list[str] | None,
     seeks: list[str] | None,
     weight: str | None,
     person: str | None = None,
+    *,
+    engine: str | None = None,
+    table: str | None = None,
+    limit: str | None = None,
 ) -> Dataset:
-    from divulge.data import read
+    from divulge.data import Relation, scan
     from divulge.data.missing_kinds import separate_missing_kinds
 
     roles: dict[str, Any] = {"quasi_identifier": knows or [], "sensitive": seeks or []}
@@ -228,8 +299,21 @@ def _read_dataset(
         roles["weight"] = weight
     if person is not None:
         roles["person"] = person
-    dataset = read(source, roles={role: names for role, names in roles.items() if names})
+    named = {role: names for role, names in roles.items() if names}
+    dataset = scan(source, named, engine=engine or "auto", table=table, memory_limit=limit)
+    if isinstance(dataset, Relation):
+        _tell_engine(dataset)
+        return dataset
     return separate_missing_kinds(dataset)  # whoever sees the file tells them apart
+
+
+def _tell_engine(relation: Relation) -> None:
+    """Who counts, and why; beside the result, which a script may read."""
+    from divulge.assessment import Sentence
+
+    values = {"engine": relation.engine, "reason": relation.choice}
+    key = "records.stayed" if relation.choice else "records.elsewhere"
+    typer.echo(Sentence("divulge.cli", key, values).render(), err=True)
 
 
 def _parse_targets(texts: list[str], datasets: list[Dataset]) -> Any:
@@ -257,12 +341,28 @@ def _parse_targets(texts: list[str], datasets: list[Dataset]) -> Any:
 
 def _parse_target(problems: Any, assignment: str, dataset: Dataset) -> tuple[str | None, Any]:
     """What was written as attribute=value, the value in the attribute's own type."""
+    from divulge.data import Relation
+
     name, equals, text = assignment.partition("=")
     if not equals or name not in dataset.names:
         problems.add("target", f'"{name}" is not attribute=value.', name, dataset.names)
         return None, None
+    if isinstance(dataset, Relation):
+        return name, _parse_value(dataset, name, text)
     values = {str(value): value for value in dataset.columns[name].values.to_pylist()}
     return name, values.get(text, text) if text else None
+
+
+def _parse_value(relation: Relation, name: str, text: str) -> Any:
+    """A value in the attribute's own type; a text that is none stays as it is, and fits nobody."""
+    import pyarrow as pa
+
+    if not text:
+        return None
+    try:
+        return pa.scalar(text).cast(relation.find_type(name)).as_py()
+    except pa.ArrowException:
+        return text
 
 
 def _write_table(table: Any, out: Path) -> None:

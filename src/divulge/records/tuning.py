@@ -115,6 +115,25 @@ JOINT_BITS = 12
 """Bits of a joint code up to which sensitive attributes share a walk: a walk less against more
 values a cell. `benchmarks/sweep.py` times the sweep as a whole."""
 
+ROWS_BETWEEN_CHECKPOINTS = 20_000_000
+"""Records grouped in SQL, times sets, after which what was counted is remembered: some seconds of
+work that a killed run may lose, against files. Chosen by hand; no benchmark isolates it."""
+
+MOST_SETS_FOR_LISTED = 100
+"""How many sets a walk over the whole lattice may count for each one that is listed: a walk costs
+about a hundredth of a group-by a set (`benchmarks/sweep.py`)."""
+
+COMBINATIONS_FETCHED_UNCOUNTED = 1_000_000
+"""Records of which the combinations of values are fetched at once; of more, they are counted first,
+to see whether they fit. Chosen by hand; no benchmark isolates it."""
+
+BYTES_PER_FETCHED_VALUE = 16
+"""Bytes of a value that an engine sends home, and of its code. Chosen by hand: numbers take eight
+and short texts some more."""
+
+BYTES_PER_KEY = 12
+"""Bytes of a key and its count."""
+
 LARGE_SWEEP_ROWS = 10**6
 """Records from which on the memory of the largest block is planned; below, it is little. Chosen by
 hand; no benchmark isolates it."""

@@ -6,7 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from divulge.data import Dataset
+from divulge.classes.relation_values import list_values
+from divulge.data import Dataset, Relation
 
 
 def compute_prior_success(
@@ -20,6 +21,9 @@ def compute_prior_success(
     """
     if seeks is None:
         most, values = 1, dataset.rows
+    elif isinstance(dataset, Relation):
+        counts = list_values(dataset, seeks).counts
+        most, values = int(counts.max()), int(np.count_nonzero(counts))
     else:
         occurrences = np.bincount(dataset.columns[seeks].codes)
         most, values = int(occurrences.max()), int(np.count_nonzero(occurrences))

@@ -25,10 +25,14 @@ _NO_COUNTS = np.empty(0, np.int32)
 
 @dataclass(frozen=True)
 class CubeAttribute:
-    """One attribute as the lattice sees it: a code a record, and how many codes there are."""
+    """One attribute as the lattice sees it: a code a row, and how many codes there are.
+
+    A row is a record, or (with counts) so many equal ones.
+    """
 
     codes: Array
     cardinality: int
+    counts: npt.NDArray[np.int32] | None = None
 
     @property
     def bits(self) -> int:
@@ -36,9 +40,14 @@ class CubeAttribute:
         return max(0, self.cardinality - 1).bit_length()
 
     @cached_property
+    def records(self) -> int:
+        """How many records there are."""
+        return len(self.codes) if self.counts is None else int(self.counts.sum(dtype=np.int64))
+
+    @cached_property
     def entropy(self) -> float:
         """Shannon entropy of the values, in bits."""
-        share = self.occurrences / max(1, len(self.codes))
+        share = self.occurrences / max(1, self.records)
         share = share[share > 0]
         return float(-(share * np.log2(share)).sum())
 
@@ -48,7 +57,11 @@ class CubeAttribute:
         counts = np.zeros(self.cardinality, np.int64)
         for start in range(0, len(self.codes), tuning.ROWS_PER_PASS):
             part = self.codes[start : start + tuning.ROWS_PER_PASS]
-            counts += np.bincount(part, minlength=self.cardinality)
+            several = None
+            if self.counts is not None:
+                several = self.counts[start : start + tuning.ROWS_PER_PASS]
+            # Floats are exact here: no portion has 2**53 records.
+            counts += np.bincount(part, several, self.cardinality).astype(np.int64)
         return counts
 
 
@@ -157,7 +170,8 @@ class CubeRecords:
             shift += each.bits
         for i in rest:
             key_kernels.add_code(keys, self.attributes[i].codes, layout[i])
-        return KeyRows(keys, _NO_COUNTS, self.weights, layout)
+        counts = self.attributes[0].counts
+        return KeyRows(keys, _NO_COUNTS if counts is None else counts, self.weights, layout)
 
     def number_combinations(self, known: Sequence[int]) -> tuple[Array, int]:
         """A number for each combination of values of some attributes that occurs."""

@@ -74,6 +74,7 @@ class BlockWalk:
 
             def build_key(number: int = number) -> dict[str, object]:
                 part = {"part": name, "portion": number, "at_most": at_most, "version": _VERSION}
+                part["layout"] = list(blocks.rows.layout)  # by which the tables are addressed
                 return {**self.key(), **part}
 
             table_by_field = work.memoise("sweep", build_key, walk_portion)

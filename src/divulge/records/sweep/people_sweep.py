@@ -7,7 +7,6 @@ grouped for itself. That is slower where there are many sets.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from divulge.classes.people import People, RecordsKnown, require_shown_cells
 from divulge.data import Dataset
 from divulge.records.inference.people_secrets import PeopleSecrets
 from divulge.records.sweep.result import SweepFigures
+from divulge.records.sweep.set_choice import AttributeSet
 from divulge.work.arrays import Floats
 
 _SIZES = (("2", 2, 2), ("3_to_4", 3, 4), ("5_to_9", 5, 9), ("10_or_more", 10, None))
@@ -29,18 +29,17 @@ def count_people_by_set(
     *,
     people: People,
     records_known: RecordsKnown,
-    sizes: Sequence[int],
+    sets: Sequence[AttributeSet],
     weights: Floats | None,
     capacity: bool,
 ) -> SweepFigures:
-    """All figures of every set of some sizes, in people.
+    """All figures of some sets, in people.
 
     Raises:
         UnjudgedPeopleError: if all records are known and some hide cells.
     """
     if records_known == "all":
         require_shown_cells(dataset, tuple(known), people)
-    sets = [s for size in sorted(sizes) for s in combinations(range(len(known)), size)]
     values_by_name: dict[str, list[float]] = {}
     secrets = {name: AttributeCodes.from_column(dataset.columns[name]) for name in sought}
     with work.step("Assessing every set of quasi-identifiers", len(sets)) as step:

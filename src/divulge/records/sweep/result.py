@@ -41,13 +41,18 @@ class SweepFigures:
         cls,
         counts: Sequence[SubsetCounts],
         sought: Sequence[Sequence[str]],
-        dataset: Dataset,
-        weights: Floats | None,
+        *,
+        rows: int,
+        cardinalities: Mapping[str, int],
+        weights: Floats | None = None,
     ) -> SweepFigures:
-        """From what the walks noted as lost; all walks are over the same sets."""
+        """From what the walks noted as lost; all walks are over the same sets.
+
+        `rows` are the records, and `cardinalities` how many values each secret has.
+        """
         from divulge.records.sweep import cube_kernels
 
-        rows, first = dataset.rows, counts[0]
+        first = counts[0]
         of_size = {size: first.noted[:, size] for size in range(2, 10)}
         large = first.noted[:, cube_kernels.TEN_OR_MORE]
         alone = rows - first.noted[:, cube_kernels.RECORDS]
@@ -79,7 +84,7 @@ class SweepFigures:
                 columns[f"{name}.pure"] = rows - mixed
                 columns[f"{name}.best"] = rows - wrong
                 if group_counts.capacity.shape[1]:
-                    values = dataset.columns[name].cardinality
+                    values = cardinalities[name]
                     columns[f"{name}.capacity"] = values - group_counts.capacity[set_order, s]
                 if weights is not None:
                     lost = group_counts.weighted[set_order]
@@ -91,6 +96,10 @@ class SweepFigures:
     def size(self) -> Ints:
         """How many attributes each set has."""
         return np.bitwise_count(self.sets).astype(np.int64)
+
+    def select_sets(self, sets: Sequence[int]) -> SweepFigures:
+        """Only some sets, given as bits; in the order in which they stand here."""
+        return self._take_rows(np.isin(self.sets, np.array(sets, np.int64)))
 
     def select_sizes(self, sizes: Iterable[int]) -> SweepFigures:
         """Only the sets of some sizes."""

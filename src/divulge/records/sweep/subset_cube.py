@@ -58,7 +58,7 @@ class SubsetCube:
         key: Callable[[], Mapping[str, object]] = dict,
         threads: int | None = None,
     ) -> None:
-        if len(attributes[0].codes) > MOST_ROWS:
+        if attributes[0].records > MOST_ROWS:
             message = f'has more than {MOST_ROWS:,} records; give engine="duckdb".'
             raise InvalidInput("sweep", [Problem("dataset", message)])
         both = None if weights is None else np.column_stack([weights, weights])

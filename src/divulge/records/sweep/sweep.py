@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import comb
-from numbers import Integral
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from divulge import work
 from divulge.classes.people import (
     RECORDS_KNOWN,
     RecordsKnown,
@@ -14,17 +12,24 @@ from divulge.classes.people import (
     find_people,
 )
 from divulge.classes.weights import read_weights
-from divulge.data import Dataset
+from divulge.data import Dataset, Relation
 from divulge.data.dictionary import as_names, find_name_problems
+from divulge.engines import DuckSession
+from divulge.engines.spark import SCHEME
 from divulge.records import tuning
 from divulge.records.risk.uniques.minimal_uniques import MOST_ATTRIBUTES
-from divulge.records.sweep.duckdb_sweep import count_by_sql
 from divulge.records.sweep.people_sweep import count_people_by_set
+from divulge.records.sweep.relation_sweep import count_relation_sets, fetch_combinations
 from divulge.records.sweep.result import Sweep, SweepFigures
-from divulge.records.sweep.subset_cube import CubeAttribute, Floats, SubsetCounts, SubsetCube
-from divulge.work import MemoryPlan, Problems, checks
+from divulge.records.sweep.set_choice import AttributeSet, SetChoice, choose_known, choose_sets
+from divulge.records.sweep.sql_sweep import SqlSweep
+from divulge.records.sweep.subset_cube import CubeAttribute, Floats, SubsetCube
+from divulge.work import MemoryPlan, Problem, Problems, checks
 
-ENGINES = ("auto", "cube", "duckdb")
+ENGINES = ("auto", "memory", "duckdb", "sail", "sc://...")
+CUBE_NAMES = ("memory", "cube")
+"""The cube in memory; `cube` is what it was called before."""
+SPILLING = "duckdb"
 
 
 def sweep(
@@ -34,27 +39,35 @@ def sweep(
     sizes: int | Iterable[int] | None = None,
     engine: str = "auto",
     *,
+    sets: Iterable[str | Iterable[str]] | None = None,
     capacity: bool = True,
     records_known: RecordsKnown = "one",
 ) -> Sweep:
     """Assess every non-empty set of quasi-identifiers: who is singled out, what is inferred.
 
     Args:
-        dataset: the records.
+        dataset: the records, in memory or a relation.
         knows: the attributes whose sets are assessed; all quasi-identifiers if not given.
         seeks: sensitive attributes, each a secret of its own; all that are declared if not given.
         sizes: how many attributes a set may have: at most a number, or one of several numbers.
-        engine: `cube` counts in memory, `duckdb` groups set by set and spills to disk, `auto`
-            takes the cube if it fits.
+        engine: `memory` (or `cube`) counts all sets in one walk; `duckdb` groups set by set and
+            spills to disk; `auto` takes the walk if it fits. Of a relation, the walk takes the
+            combinations of values that its engine has counted, and what does not fit is grouped set
+            by set by that engine, which may also be named.
+        sets: only these sets; `knows` are all that they name, if it is not given.
         capacity: whether the multiplicative Bayes capacity of each secret is counted too.
         records_known: with the role `person`, whether `one` record of the victim is known, drawn
             at random, or `all` of them. Then sets are counted one by one in memory, and classes
             and their sizes are of people; `certain` and `right` are further columns.
 
+    Weights are counted in memory, and not of a relation.
+
     Raises:
         InvalidInput: if an attribute does not exist, is known and sought at once, or if there
             are more sets than is sensible.
-        NotEnoughMemory: before the run, if the cube is asked for and does not fit.
+        NotEnoughMemory: before the run, if the walk is asked for and does not fit; or if an engine
+            runs out of memory.
+        EngineError: if the engine of a relation is away, or its records change meanwhile.
 
     >>> import divulge as dv
     >>> found = sweep(dv.datasets.school_year_example(), seeks="disability")
@@ -64,55 +77,149 @@ def sweep(
     4
     """
     problems = Problems("sweep")
-    known = dataset.quasi_identifiers if knows is None else as_names(knows)
+    listed = None if sets is None else [as_names(each) for each in sets]
+    known = choose_known(dataset, knows, listed)
     sought = dataset.dictionary.having("sensitive") if seeks is None else as_names(seeks)
     if seeks is None:
         sought = [name for name in sought if name not in known]
     _problems_with_attributes(problems, dataset, known, sought)
-    set_sizes = _choose_sizes(problems, sizes, len(known))
-    if engine not in ENGINES:
-        problems.add("engine", f'"{engine}" is not an engine.', engine, ENGINES)
+    choice = choose_sets(problems, sizes, listed, known)
+    problems.extend("", _find_engine_problems(dataset, engine))
     if dataset.rows == 0:
         problems.add("dataset", "has no records.")
     problems.extend("", checks.one_of("records_known", records_known, RECORDS_KNOWN))
     problems.raise_any()
     people = find_people(dataset)
-    if people is not None and engine == "duckdb":
-        what = 'engine = "duckdb" counts records, and so only engine = "auto" or "cube" can count'
+    if people is not None and engine == SPILLING:
+        what = 'engine = "duckdb" counts records, and so only engine = "auto" or "memory" can count'
         raise build_unjudged_error(dataset, people, what)
-    weight = dataset.dictionary.having("weight")
-    weights = read_weights(dataset) if weight else None
     if people is not None:
+        weight = dataset.dictionary.having("weight")
         figures = count_people_by_set(
             dataset,
             known,
             sought,
             people=people,
             records_known=records_known,
-            sizes=set_sizes,
-            weights=weights,
+            sets=choice.list_sets(),
+            weights=read_weights(dataset) if weight else None,
             capacity=capacity,
         )
-        swept = figures.sort_sets()
-        return Sweep(dataset, tuple(known), tuple(sought), swept, people, records_known)
-    if engine == "auto":
-        engine = "cube" if _plan_memory(dataset, known, weights).fits() else "duckdb"
-    if engine == "cube":
-        _plan_memory(dataset, known, weights).require('use engine="duckdb", which spills to disk')
-        groups = _group_secrets(dataset, sought)
-        counts = [
-            _count_cube(
-                dataset, known, group, weights=weights, at_most=max(set_sizes), capacity=capacity
-            )
-            for group in groups
-        ]
-        figures = SweepFigures.from_counts(counts, groups, dataset, weights)
+    elif isinstance(dataset, Relation):
+        figures = _sweep_relation(dataset, known, sought, choice, engine=engine, capacity=capacity)
     else:
-        figures = count_by_sql(
-            dataset, known, sought, max(set_sizes), weight[0] if weight else None
+        figures = _sweep_records(dataset, known, sought, choice, engine=engine, capacity=capacity)
+    if choice.listed is None:
+        figures = figures.select_sizes(choice.sizes)
+    else:
+        figures = figures.select_sets(choice.list_bits())
+    figures = figures.sort_sets()
+    return Sweep(dataset, tuple(known), tuple(sought), figures, people, records_known)
+
+
+def _find_engine_problems(dataset: Dataset, engine: str) -> Iterator[Problem]:
+    if engine not in (*ENGINES[:-1], "cube") and not engine.startswith(SCHEME):
+        yield Problem("engine", f'"{engine}" is not an engine.', engine, ENGINES)
+    elif isinstance(dataset, Relation):
+        if engine not in ("auto", *CUBE_NAMES, dataset.lake.engine):
+            message = f"the records stay with {dataset.engine}, which counts them: leave it out."
+            yield Problem("engine", message)
+    elif engine not in ("auto", *CUBE_NAMES, SPILLING):
+        yield Problem(
+            "engine", "the records are in memory: scan them (dv.scan) to count elsewhere."
         )
-    figures = figures.select_sizes(set_sizes).sort_sets()
-    return Sweep(dataset, tuple(known), tuple(sought), figures)
+
+
+def _sweep_records(
+    dataset: Dataset,
+    known: Sequence[str],
+    sought: Sequence[str],
+    choice: SetChoice,
+    *,
+    engine: str,
+    capacity: bool,
+) -> SweepFigures:
+    """All sets by the cube, or some of them set by set, of records in memory."""
+    weight = dataset.dictionary.having("weight")
+    weights = read_weights(dataset) if weight else None
+    plan = _plan_memory(dataset, known, weights)
+    if engine == "auto":
+        engine = "memory" if plan.fits() and choice.is_worth_a_walk else SPILLING
+    if engine == SPILLING:
+        return _count_codes(
+            dataset, known, sought, choice.list_sets(), weights=weights, capacity=capacity
+        )
+    plan.require('use engine="duckdb", which spills to disk')
+    secrets = [_encode_attribute(dataset, name) for name in sought]
+    key = {"data": dataset.fingerprint} if work.current().checkpoints else {}
+    return _walk_cube(
+        {name: _encode_attribute(dataset, name) for name in known},
+        dict(zip(sought, secrets, strict=True)),
+        at_most=choice.at_most,
+        capacity=capacity,
+        weights=weights,
+        key={**key, "weight": weight},
+    )
+
+
+def _sweep_relation(
+    relation: Relation,
+    known: Sequence[str],
+    sought: Sequence[str],
+    choice: SetChoice,
+    *,
+    engine: str,
+    capacity: bool,
+) -> SweepFigures:
+    """All sets by the cube over combinations of values, or set by set where the records are."""
+    walks = engine in CUBE_NAMES or (engine == "auto" and choice.is_worth_a_walk)
+    if walks:
+        names = list(dict.fromkeys([*known, *sought]))
+        found = fetch_combinations(relation, names)
+        if not isinstance(found, MemoryPlan):
+            return _walk_cube(
+                {name: found[name] for name in known},
+                {name: found[name] for name in sought},
+                at_most=choice.at_most,
+                capacity=capacity,
+                key={"data": relation.fingerprint, "combinations": names},
+            )
+        if engine != "auto":
+            found.require("leave engine out: sets are then counted where the records are")
+    return count_relation_sets(relation, known, sought, choice.list_sets(), capacity=capacity)
+
+
+def _count_codes(
+    dataset: Dataset,
+    known: Sequence[str],
+    sought: Sequence[str],
+    sets: Sequence[AttributeSet],
+    *,
+    weights: Floats | None,
+    capacity: bool,
+) -> SweepFigures:
+    """Set by set in DuckDB, which is handed codes: a user's names never reach SQL."""
+    import pyarrow as pa
+
+    known_columns = [f"known{i}" for i in range(len(known))]
+    sought_columns = [f"sought{i}" for i in range(len(sought))]
+    codes = dataset.codes([*known, *sought]).rename_columns([*known_columns, *sought_columns])
+    if weights is not None:
+        codes = codes.append_column("weight", pa.array(weights))
+    swept = SqlSweep(
+        known=known_columns,
+        sought=dict(zip(sought, sought_columns, strict=True)),
+        rows=dataset.rows,
+        key={
+            "data": dataset.fingerprint if work.current().checkpoints else "",
+            "knows": list(known),
+            "weight of": dataset.dictionary.having("weight"),
+        },
+        weight=None if weights is None else "weight",
+        capacity=capacity,
+    )
+    with DuckSession(records=codes) as duck:
+        return swept.count_sets(duck, sets)
 
 
 def _problems_with_attributes(
@@ -134,76 +241,53 @@ def _problems_with_attributes(
             problems.add("seeks", f'"{name}" is known already; take it out of knows.')
 
 
-def _choose_sizes(
-    problems: Problems, sizes: int | Iterable[int] | None, attributes: int
-) -> list[int]:
-    """The sizes of the sets that are asked for."""
-    if attributes == 0:
-        return [1]  # that nothing is known is said already
-    if sizes is None:
-        set_sizes = list(range(1, attributes + 1))
-    elif isinstance(sizes, Integral):
-        set_sizes = list(range(1, min(int(sizes), attributes) + 1))
-    else:
-        raw_sizes: Any = sizes
-        each = set(raw_sizes) if isinstance(raw_sizes, Iterable) else {raw_sizes}
-        set_sizes = sorted(int(size) if isinstance(size, Integral) else 0 for size in each)
-    wrong = [size for size in set_sizes if not 1 <= size <= max(1, attributes)]
-    if wrong or not set_sizes:
-        problems.add("sizes", f"a set has from 1 to {attributes} attributes.")
-        return [1]
-    sets = sum(comb(attributes, size) for size in range(1, max(set_sizes) + 1))
-    if sets > tuning.MAX_SETS:
-        allowed_sizes = [
-            size
-            for size in range(1, attributes + 1)
-            if sum(comb(attributes, s) for s in range(1, size + 1)) <= tuning.MAX_SETS
-        ]
-        message = (
-            f"{attributes} attributes have {sets:,} sets, and {tuning.MAX_SETS:,} are the most."
-        )
-        problems.add("sizes", f"{message} Give sizes={max(allowed_sizes, default=1)} or less.")
-    return set_sizes
-
-
-def _group_secrets(dataset: Dataset, sought: Sequence[str]) -> list[list[str]]:
+def _group_secrets(secrets: Mapping[str, CubeAttribute]) -> list[list[str]]:
     """Sensitive attributes that go through one walk together; one with many values goes alone."""
     groups: list[list[str]] = []
     bits_left = 0
-    for name in sought:
-        bits = _encode_attribute(dataset, name).bits
-        if not groups or bits > bits_left:
+    for name, attribute in secrets.items():
+        if not groups or attribute.bits > bits_left:
             groups.append([])
             bits_left = tuning.JOINT_BITS
         groups[-1].append(name)
-        bits_left -= bits
+        bits_left -= attribute.bits
     return groups or [[]]
 
 
-def _count_cube(
-    dataset: Dataset,
-    known: Sequence[str],
-    sought: Sequence[str],
+def _walk_cube(
+    known: Mapping[str, CubeAttribute],
+    sought: Mapping[str, CubeAttribute],
     *,
-    weights: Floats | None,
     at_most: int,
     capacity: bool,
-) -> SubsetCounts:
-    lattice = SubsetCube(
-        [_encode_attribute(dataset, name) for name in known],
-        [_encode_attribute(dataset, name) for name in sought],
-        weights,
-        at_most=at_most,
-        capacity=capacity,
-        key=lambda: {
-            "data": dataset.fingerprint,
-            "knows": list(known),
-            "seeks": list(sought),
-            "weight": dataset.dictionary.having("weight"),
-            "capacity": capacity,
-        },
+    key: Mapping[str, object],
+    weights: Floats | None = None,
+) -> SweepFigures:
+    """The figures of all sets up to a size; `key` says of which data they are."""
+    groups = _group_secrets(sought)
+    counts = [
+        SubsetCube(
+            list(known.values()),
+            [sought[name] for name in group],
+            weights,
+            at_most=at_most,
+            capacity=capacity,
+            key=lambda group=group: {  # type: ignore[misc]  # bound now, called later
+                **key,
+                "knows": list(known),
+                "seeks": list(group),
+                "capacity": capacity,
+            },
+        ).count_subsets()
+        for group in groups
+    ]
+    return SweepFigures.from_counts(
+        counts,
+        groups,
+        rows=next(iter(known.values())).records,
+        cardinalities={name: each.cardinality for name, each in sought.items()},
+        weights=weights,
     )
-    return lattice.count_subsets()
 
 
 def _encode_attribute(dataset: Dataset, name: str) -> CubeAttribute:

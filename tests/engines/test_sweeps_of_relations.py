@@ -1,0 +1,245 @@
+"""A sweep finds the same of every set whether records are in memory or somewhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import tables
+
+import divulge as dv
+from divulge import engines, work
+from divulge.data import Relation
+from divulge.records import tuning
+
+from .lakes import ENGINES, ROLES, people, read_both, write_lake
+
+KNOWN = ROLES["quasi_identifier"]
+LISTED = [[KNOWN[0]], [KNOWN[1], KNOWN[2]], [KNOWN[3], KNOWN[0], KNOWN[1]], KNOWN]
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    return write_lake(tmp_path / "people", people())
+
+
+def assert_same(found: dv.records.Sweep, expected: dv.records.Sweep) -> None:
+    """Whole numbers are equal; capacities are sums of fractions in another order."""
+    one, other = found.to_arrow(), expected.to_arrow()
+    assert one.column_names == other.column_names
+    for name in one.column_names:
+        values = one.column(name).to_pylist()
+        if name.endswith(".capacity") or name.startswith("weighted."):
+            assert values == pytest.approx(other.column(name).to_pylist())
+        else:
+            assert values == other.column(name).to_pylist(), name
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_listed_sets_are_counted_alike_by_every_engine(lake: Path, engine: str) -> None:
+    memory, relation = read_both(lake, engine)
+    assert isinstance(relation, Relation)
+    own = relation.lake.engine
+    expected = dv.records.sweep(memory, sets=LISTED)
+    assert [expected.names(place) for place in range(4)] == sorted(
+        (sorted(each, key=KNOWN.index) for each in LISTED), key=len
+    )
+    assert_same(dv.records.sweep(relation, sets=LISTED, engine=own), expected)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sail"])
+def test_all_sets_of_combinations_are_those_of_records(lake: Path, engine: str) -> None:
+    memory, relation = read_both(lake, engine)
+    expected = dv.records.sweep(memory)
+    found = dv.records.sweep(relation, engine="memory")
+    assert len(found) == 15
+    assert_same(found, expected)
+    assert found.prior("income", "probabilistic") == expected.prior("income", "probabilistic")
+    assert found.marginal("ill").equals(expected.marginal("ill"))
+    assert found.assessment(KNOWN[:2]).to_dict() == expected.assessment(KNOWN[:2]).to_dict()
+
+
+@given(tables(max_columns=4, max_rows=12), st.data())
+@settings(max_examples=20)
+def test_a_walk_over_combinations_and_sql_find_what_memory_finds(
+    table: Any, data: st.DataObject
+) -> None:
+    import tempfile
+
+    names = table.column_names
+    sought = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=len(names) - 1))
+    known = [name for name in names if name not in sought]
+    roles = {"quasi_identifier": known, "sensitive": sought}
+    with tempfile.TemporaryDirectory() as folder:
+        lake = write_lake(Path(folder) / "lake", table, parts=2)
+        memory, relation = read_both(lake, "duckdb", roles=roles)
+        expected = dv.records.sweep(memory)
+        assert_same(dv.records.sweep(memory, engine="duckdb"), expected)
+        assert_same(dv.records.sweep(relation, engine="duckdb"), expected)
+        assert_same(dv.records.sweep(relation, engine="memory"), expected)
+
+
+def count_queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    queries: list[str] = []
+    arrays = engines.DuckSession.arrays
+
+    def note(self: Any, sql: str) -> Any:
+        queries.append(sql)
+        return arrays(self, sql)
+
+    monkeypatch.setattr(engines.DuckSession, "arrays", note)
+    return queries
+
+
+@pytest.mark.parametrize("where", ["memory", "relation"])
+def test_only_the_sizes_that_were_asked_for_are_grouped(
+    lake: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    memory, relation = read_both(lake, "duckdb")
+    expected = dv.records.sweep(memory, sizes=[4])
+    queries = count_queries(monkeypatch)
+    dataset = memory if where == "memory" else relation
+    assert_same(dv.records.sweep(dataset, sizes=[4], engine="duckdb"), expected)
+    assert len(queries) == 3  # one set: its classes, and two secrets
+
+
+@pytest.mark.parametrize("where", ["memory", "relation"])
+def test_a_sweep_by_sql_that_was_interrupted_goes_on_where_it_was(
+    lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    memory, relation = read_both(lake, "duckdb")
+    dataset = memory if where == "memory" else relation
+    expected = dv.records.sweep(memory)
+    monkeypatch.setattr(tuning, "ROWS_BETWEEN_CHECKPOINTS", 4 * 60)
+    checkpoints = work.Checkpoints(tmp_path / "kept")
+    queries = count_queries(monkeypatch)
+    noted = engines.DuckSession.arrays
+
+    def die(self: Any, sql: str) -> Any:
+        if len(queries) == 30:
+            raise KeyboardInterrupt
+        return noted(self, sql)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(engines.DuckSession, "arrays", die)
+        with pytest.raises(KeyboardInterrupt), work.run_with(checkpoints=checkpoints):
+            dv.records.sweep(dataset, engine="duckdb")
+    # Ten sets were counted; of these, two portions of four are kept.
+    assert len(list((tmp_path / "kept").glob("*.npz"))) == 2
+    queries.clear()
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path / "kept")):
+        found = dv.records.sweep(dataset, engine="duckdb")
+    assert len(queries) == 3 * (15 - 8)
+    assert_same(found, expected)
+
+
+def test_a_walk_over_combinations_that_was_interrupted_goes_on(
+    lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from divulge.records.sweep import cube_kernels
+
+    memory, relation = read_both(lake, "duckdb")
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path / "kept")):
+        first = dv.records.sweep(relation, engine="memory")
+    monkeypatch.setattr(cube_kernels, "cube", None)  # nothing is walked again
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path / "kept")):
+        assert_same(dv.records.sweep(relation, engine="memory"), first)
+    assert_same(first, dv.records.sweep(memory, engine="duckdb"))
+
+
+def test_combinations_that_do_not_fit_are_counted_set_by_set(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = dv.read(lake, roles=ROLES, name="people")
+    relation = dv.scan(lake, roles=ROLES, name="people", memory_limit="200MB")
+    expected = dv.records.sweep(memory)
+    monkeypatch.setattr(tuning, "COMBINATIONS_FETCHED_UNCOUNTED", 10)
+    monkeypatch.setattr("divulge.work.memory.available_memory", lambda: 1000)
+    assert_same(dv.records.sweep(relation), expected)
+    with pytest.raises(work.NotEnoughMemory, match="sets are then counted where the records are"):
+        dv.records.sweep(relation, engine="memory")
+
+
+def test_a_sweep_that_runs_out_of_memory_says_so_in_our_words(tmp_path: Path) -> None:
+    numbers = pa.array(range(400_000))
+    table = pa.table({"a": numbers, "b": pa.array(reversed(range(400_000)))})
+    lake = write_lake(tmp_path / "lake", table)
+    relation = dv.scan(lake, {"quasi_identifier": ["a", "b"]}, memory_limit=64 * 2**20)
+    assert isinstance(relation, Relation)
+    open_relation = Relation.open
+
+    def open_without_disk(self: Relation) -> Any:
+        from contextlib import contextmanager
+
+        @contextmanager
+        def opened() -> Any:
+            with open_relation(self) as session:
+                assert isinstance(session, engines.DuckSession)
+                session.run("SET max_temp_directory_size = '1MB'")
+                session.run("SET memory_limit = '4MB'")
+                yield session
+
+        return opened()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Relation, "open", open_without_disk)
+        with pytest.raises(
+            (work.NotEnoughMemory, engines.EngineError), match=r"DuckDB (ran|could)"
+        ):
+            dv.records.sweep(relation, engine="duckdb")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sets": []}, "sets: lists none"),
+        ({"sets": [[]]}, "sets: lists a set of no attribute"),
+        ({"sets": [["Agee"]]}, 'Did you mean "Age"'),
+        ({"sets": [["Age"]], "sizes": 2}, "sizes: goes with all sets"),
+        ({"sets": [["Age"]], "knows": ["age"]}, 'what is known has no attribute "Age"'),
+        ({"engine": "sail"}, "the records stay with duckdb"),
+        ({"engine": "spork"}, '"spork" is not an engine'),
+    ],
+)
+def test_what_cannot_be_swept_says_why(lake: Path, options: Any, said: str) -> None:
+    _, relation = read_both(lake, "duckdb")
+    with pytest.raises(work.InvalidInput, match=said):
+        dv.records.sweep(relation, **options)
+
+
+def test_records_in_memory_are_not_counted_by_a_server(lake: Path) -> None:
+    memory, _ = read_both(lake, "duckdb")
+    with pytest.raises(work.InvalidInput, match="scan them"):
+        dv.records.sweep(memory, engine="sc://lake:15002")
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("sweep", ["--knows", "Age", "--knows", "age", "--seeks", "income"]),
+        ("attack", ["--model", "IRS", "--knows", "Age", "--target", "Age=21"]),
+        ("attack", ["--model", "CAS", "--knows", "Age", "--seeks", "ill"]),
+    ],
+)
+def test_the_command_line_counts_where_records_are_and_says_who(
+    lake: Path, divulge: Any, verb: str, options: list[str]
+) -> None:
+    pattern = str(lake / "*.parquet")
+    memory = divulge(verb, pattern, *options, "--engine", "memory", "--json")
+    found = divulge(verb, pattern, *options, "--engine", "duckdb", "--json")
+    assert (memory.returncode, memory.stderr) == (0, "")
+    assert (found.returncode, found.stdout) == (0, memory.stdout)
+    assert "duckdb counts them" in found.stderr
+
+
+def test_a_text_file_is_swept_by_duckdb_as_before(tmp_path: Path, divulge: Any) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("age,sex\n25,F\n25,M\n", encoding="utf-8")
+    options = ["--knows", "age", "--knows", "sex", "--json"]
+    by_sets = divulge("sweep", str(path), *options, "--engine", "duckdb")
+    assert by_sets.returncode == 0
+    assert by_sets.stdout == divulge("sweep", str(path), *options).stdout
