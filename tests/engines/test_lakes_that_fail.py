@@ -52,7 +52,6 @@ def test_a_relation_says_what_it_is_and_holds_no_column(lake: Path) -> None:
     "ask",
     [
         lambda r: dv.records.suda(r),
-        lambda r: dv.records.sweep(r),
         lambda r: dv.protection.suppress(r, k=3),
         lambda r: r.to_arrow(),
         lambda r: dv.records.attack(r, "CRS", prior=[1.0] * 60),

@@ -309,11 +309,13 @@ def _read_dataset(
 
 def _tell_engine(relation: Relation) -> None:
     """Who counts, and why; beside the result, which a script may read."""
-    from divulge.assessment import Sentence
+    from divulge.cli.output import build_sentence
 
-    values = {"engine": relation.engine, "reason": relation.choice}
-    key = "records.stayed" if relation.choice else "records.elsewhere"
-    typer.echo(Sentence("divulge.cli", key, values).render(), err=True)
+    if relation.choice:
+        said = build_sentence("records.stayed", engine=relation.engine, reason=relation.choice)
+    else:
+        said = build_sentence("records.elsewhere", engine=relation.engine)
+    typer.echo(said, err=True)
 
 
 def _parse_targets(texts: list[str], datasets: list[Dataset]) -> Any:
