@@ -15,6 +15,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.redteam.known import FOUND
+from tests.redteam.planted import choose_planted, list_columns, plant_columns
+
 FORMATS = (".csv", ".parquet", ".dta")
 REGIONS = {"Nord": "upper", "Hill": "upper", "Sud": "lower", "Lake": "lower"}
 AGE_EDGES = ((0, 20, 40, 60), (0, 40))
@@ -44,6 +47,8 @@ class Case:
     local: bool | str
     """Whether records are recoded one by one, or the search that must be used for that."""
     decoys: float
+    planted: tuple[str, ...] = ()
+    """Relations beside those that every release has: `tests.redteam.planted`."""
 
 
 def write_case(folder: Path, seed: int, local: str | None = None) -> Case:
@@ -61,7 +66,10 @@ def write_case(folder: Path, seed: int, local: str | None = None) -> Case:
     ) or ("region", "age")
     if random.random() < 0.15:
         keys += ("postcode",)
-    rows = [{name: row[name] for name in _list_columns(row, keys)} for row in rows]
+    planted = () if local is not None or seed in FOUND else choose_planted(seed)
+    plant_columns(rows, planted, seed)
+    more = list_columns(planted)
+    rows = [{name: row[name] for name in (*_list_columns(row, keys), *more)} for row in rows]
     limits = random.choice(("k", "k", "k", "kl", "l", "kr", "r", "ks", "s"))
     case = Case(
         seed=seed,
@@ -76,6 +84,7 @@ def write_case(folder: Path, seed: int, local: str | None = None) -> Case:
         local=random.random() < 0.15,
         # By a draw of its own: the releases of all seeds stay what they were.
         decoys=Random(f"decoys of {seed}").choice((0.0, 0.0, 0.0, 0.25, 1.0)),  # noqa: S311
+        planted=planted,
     )
     if seed % NEAR_EVERY in NEAR_SEEDS:
         case = move_to_limits(case, Random(f"near {seed}"))  # noqa: S311  # made-up data
@@ -188,6 +197,7 @@ LADDERS: Mapping[str, Callable[[Any], list[str]]] = {
 
 def _describe(case: Case, random: Random) -> str:
     public = [n for n in PUBLIC if n in case.rows[0] and n not in (*case.keys, "weight")]
+    public += list_columns(case.planted)
     hierarchies = {
         "region": "{ pairs = " + json.dumps([list(pair) for pair in REGIONS.items()]) + " }",
         "age": "{ intervals = " + json.dumps(AGE_EDGES) + " }",
@@ -198,6 +208,8 @@ def _describe(case: Case, random: Random) -> str:
         "[[dataset]]",
         'name = "people"',
         f'source = "{case.source.name}"',
+        f"publish = {json.dumps(['household'] if 'total' in case.planted else [])}",
+        f"keep_order = {json.dumps('order' in case.planted)}",
         "[dataset.roles]",
         'identifier = ["name"]',
         'person = "person"',

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.redteam.made_releases import WITHHELD, Case, Row, list_coarser
+from tests.redteam.planted import list_readers
 
 HIDDEN: Final = "(hidden)"
 ROUNDING = 1e-6
@@ -264,6 +265,7 @@ def list_bold_faults(evidence: Evidence) -> Iterator[str]:
 def list_wrong_columns(evidence: Evidence) -> Iterator[str]:
     """Columns that must not be published, and columns that are missing."""
     expected = {name for name in evidence.case.rows[0] if name not in WITHHELD}
+    expected |= {"household"} if "total" in evidence.case.planted else set()
     for record in evidence.records[:1]:
         if set(record) != expected:
             yield f"columns: {sorted(set(record) ^ expected)}"
@@ -279,6 +281,9 @@ def list_wrong_values(evidence: Evidence) -> Iterator[str]:
             if name in evidence.case.keys:
                 if not evidence.fits(record, victim, [name]):
                     yield f"{name} shows {text!r} for {victim[name]!r}"
+            elif name in WITHHELD:
+                if text in (write_text(victim[name]), write_text(victim["person"])):
+                    yield f"{name} is no pseudonym"
             elif text != write_text(victim[name]):
                 yield f"{name} shows {text!r} for {victim[name]!r}, and is no quasi-identifier"
 
@@ -328,6 +333,9 @@ def refill(evidence: Evidence, standard: Standard) -> Evidence:
             for column in records[0] if records else ():
                 if column != target:
                     changed |= _fill_from(evidence, records, (column, target), standard)
+        for target, read in list_readers(evidence.case.planted):
+            if target in evidence.case.keys:
+                changed |= _fill_read(evidence, records, target, read(records), standard)
     return Evidence(case=evidence.case, records=records, victims=evidence.victims)
 
 
@@ -360,6 +368,36 @@ def _fill_from(
     for place, text in told.items():
         records[place][target] = text
     return True
+
+
+def _fill_read(
+    evidence: Evidence,
+    records: list[Shown],
+    target: str,
+    told: Sequence[str | None],
+    standard: Standard,
+) -> bool:
+    """Fill what a planted relation tells, if shown cells bear it out and hidden ones do not fail."""
+    predicted = []
+    fresh = {}
+    for place, (record, text) in enumerate(zip(records, told, strict=True)):
+        if text is None:
+            continue
+        victim = evidence.victims[place]
+        if record[target] == HIDDEN:
+            fresh[place] = text
+        elif evidence.records[place][target] == write_text(victim[target]):
+            predicted.append((text, record[target]))
+    frequent = max(Counter(shown for _, shown in predicted).values(), default=0)
+    if len(predicted) < standard.cells or len(predicted) - frequent < standard.rare:
+        return False
+    if any(text != shown for text, shown in predicted):
+        return False
+    if any(text != write_text(evidence.victims[place][target]) for place, text in fresh.items()):
+        return False
+    for place, text in fresh.items():
+        records[place][target] = text
+    return bool(fresh)
 
 
 RECORDS_A_WORD = 10

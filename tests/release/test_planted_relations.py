@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -63,6 +63,11 @@ def make_people(target: str) -> list[dict[str, object]]:
                     "upper": upper,
                     "lower": age - upper,
                     "double": age * 2.5,
+                    "form": f"{region}{random.randrange(10_000, 100_000)}",
+                    "pay": (pay := round(age * random.uniform(20, 60), 1)),
+                    "rate": round(pay / age, 2),
+                    "share": round(100 * upper / age, 2),
+                    "area": "abcdefgh".index(region) if random.random() < 0.96 else 8,
                 }
             )
     return rows
@@ -92,6 +97,28 @@ def calculate(formula: Callable[[Row], float]) -> Callable[[str], Attacker]:
         return lambda rows, place: f"{formula(rows[place]):g}"
 
     return build
+
+
+def read_beginning(target: str) -> Attacker:
+    """The first letter of a form number means what it means in other records."""
+
+    def read(rows: list[Row], place: int) -> str | None:
+        alike = {row[target] for row in rows if row["form"][0] == rows[place]["form"][0]} - {HIDDEN}
+        return alike.pop() if len(alike) == 1 else None
+
+    return read
+
+
+def follow_majority(target: str) -> Attacker:
+    """Most records of an area have one value."""
+
+    def read(rows: list[Row], place: int) -> str | None:
+        alike = [row[target] for row in rows if row["area"] == rows[place]["area"]]
+        counts = Counter(value for value in alike if value != HIDDEN)
+        [(value, count)] = counts.most_common(1) or [("", 0)]
+        return value if count >= 20 and count > 0.9 * counts.total() else None
+
+    return read
 
 
 def count_members(target: str) -> Attacker:
@@ -141,6 +168,24 @@ CASES = {
         calculate(lambda row: float(row["upper"]) + float(row["lower"])),
     ),
     "product": ("age", ["double"], calculate(lambda row: float(row["double"]) / 2.5)),
+    "rounded ratio": (
+        "age",
+        ["pay", "rate"],
+        calculate(lambda row: round(float(row["pay"]) / float(row["rate"]))),
+    ),
+    "percent": (
+        "age",
+        ["upper", "share"],
+        calculate(
+            lambda row: (
+                round(100 * float(row["upper"]) / float(row["share"]))
+                if float(row["share"])
+                else -1.0
+            )
+        ),
+    ),
+    "beginning": ("region", ["form"], read_beginning),
+    "majority": ("region", ["area"], follow_majority),
     "income": ("wage", ["household", "income"], subtract_others),
     "order": ("region", [], look_around),
 }

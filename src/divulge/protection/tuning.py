@@ -283,6 +283,28 @@ and strata are, incomes and numbers of households are not. Lower, and no attribu
 coarser that an income tells; higher, and long classifications are taken for meaningless. Chosen by
 hand; no benchmark isolates it."""
 
+REFILL_MAJORITY_MEMBERS = 20
+"""Shown members from which on what most of a group have is a majority: of fewer, one exception more
+or less would decide. Chosen by hand; `benchmarks/refill.py` shows the time."""
+
+REFILL_MAJORITY = 0.95
+"""Share of a group that its majority must have where nobody knows the truth: few exceptions. What
+all these groups tell must then reach the bound of ranges. Lower, and who is usual is claimed where
+those are hidden who are not (sdcMicro's test data: 220 claims, 102 of them right)."""
+
+REFILL_BOLD_MAJORITIES = (0.5, 0.8)
+"""The same where the truth tells whether majorities hold on hidden cells: first all groups that
+have one, then only those that nearly agree, since of a column only some values may mean something.
+All of them must be right as often as a verified relation. Chosen by hand."""
+
+REFILL_POWER_MARGIN = 0.1
+"""By how much the middle quotient may miss a power of ten: more than numbers to two digits do, less
+than another factor would. Chosen by hand."""
+
+REFILL_TEXT_PART = 8
+"""Characters at the beginning and at the end of a text up to which its parts are looked at: codes
+have their meaning there, and longer parts are as many as the texts. Chosen by hand."""
+
 METHOD_CANDIDATES = 16
 """Originals that are protected again, whenever something was protected, to tell exactly what the
 method gives away; each takes tens of milliseconds. Beyond, counts tell it; `audit` replays more.
@@ -294,6 +316,14 @@ LEAST_DETERMINED_SHARE = 0.25
 Lower, and an attribute stays shown for the sake of a few cells, which costs others (EU-SILC with
 ages by ten years: 1.4% told, 11% more cells); higher, and more records are removed in the end.
 benchmarks/refill.py."""
+
+LEAST_TOLD_SHARE = 0.5
+"""The share of an attribute's hidden cells that others tell from which on it is not hidden any
+more: where most of them are read, hiding others costs less than removing these records. Chosen by
+hand."""
+
+LEAST_TOLD_RECORDS = 0.001
+"""The share of all records that this must concern: fewer are removed. Chosen by hand."""
 
 CERTAIN_RISK = 1 - 1e-6
 """The risk of a record that is found for certain, as logarithms can take it: of two such members of

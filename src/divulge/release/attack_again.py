@@ -19,6 +19,7 @@ from divulge.protection.changes.changes import select_records
 from divulge.protection.refill.result import Refill
 from divulge.protection.resistance.published_view import PublishedView, refill_released
 from divulge.release.check import check_data, run_knowing_original
+from divulge.release.datasets_beside import list_telling_datasets
 from divulge.release.protected_release import Part
 from divulge.release.publication import Publication, Reservation, plan_publications
 from divulge.release.tables_beside import (
@@ -75,7 +76,8 @@ def attack_again(
     refills = _refill_datasets(publications, current, known_originals, parts)
     sources = {name: select_records(originals[name], kept[name]) for name in current}
     reservations = tuple(_find_telling_tables(release, publications, current, sources, originals))
-    verdict = replace(verdict, telling_tables=reservations, refills=refills)
+    beside = list_telling_datasets(release, publications, current, sources)
+    verdict = replace(verdict, telling=(*reservations, *beside), refills=refills)
 
     def judge_also(
         verdict: Verdict,

@@ -40,8 +40,8 @@ class Verdict:
     """By adversary whose attack could not be run on what is hidden, why."""
     repeated_persons: Sequence[Reservation] = field(default=(), kw_only=True)
     """Attacks that count records, of datasets in which somebody has several of them."""
-    telling_tables: Sequence[Reservation] = field(default=(), kw_only=True)
-    """Tables that go out beside protected records of which they may tell what was hidden."""
+    telling: Sequence[Reservation] = field(default=(), kw_only=True)
+    """What goes out beside protected records and may tell what was hidden in them."""
     comparisons: Sequence[Reservation] = field(default=(), kw_only=True)
     """What cannot be judged together with the protection that this one revises."""
     refills: Mapping[str, Refill] = field(default_factory=dict, kw_only=True)
@@ -69,7 +69,7 @@ class Verdict:
             for publication in self.publications.values()
             for reservation in publication.list_reservations()
         ]
-        reservations += [*self.repeated_persons, *self.telling_tables, *self.comparisons]
+        reservations += [*self.repeated_persons, *self.telling, *self.comparisons]
         if self.release.rule_results is not None:
             reservations += [
                 Reservation("not judged", conflict)

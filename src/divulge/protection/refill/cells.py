@@ -24,6 +24,7 @@ from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.kernels import ABSENT, HIDDEN
 from divulge.protection.refill.search.discovery import CompletedColumn
 from divulge.protection.refill.search.numbers import convert_numbers
+from divulge.protection.refill.text_parts import build_text_parts
 from divulge.work import Problems
 from divulge.work.arrays import Bools, Floats, Ints
 
@@ -139,6 +140,7 @@ def read_cells(
                 is_id=released.dictionary[name].role in WITHHELD_ROLES,
             )
         )
+        columns += build_text_parts(name, codes, column.values)
         cells = find_finer_cells(released, original, name, is_hidden)
         if cells is not None:
             finer[name] = cells

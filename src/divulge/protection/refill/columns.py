@@ -15,9 +15,15 @@ import numpy as np
 from divulge.protection.refill.kernels import ABSENT
 from divulge.work.arrays import Array, Bools, Floats, Ints
 
-Origin: TypeAlias = Literal["published", "group", "absence", "previous", "finer", "coarser"]
-"""Where a column comes from: the release, elsewhere, what is absent, the row before; or a published
-column that was made coarser, by its finer values as far as they show, or all at one level."""
+Origin: TypeAlias = Literal[
+    "published", "group", "absence", "previous", "finer", "coarser", "beginning", "end"
+]
+"""Where a column comes from: the release, elsewhere, what is absent, the row before; a published
+column that was made coarser, by its finer values as far as they show, or all at one level; or the
+first or last characters of published texts."""
+
+SINGLE_ORIGINS = ("beginning", "end")
+"""Columns that are read by themselves only: they are parts of others."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -199,6 +199,107 @@ def predict_members(rows: Array, starts: Array, known: Array) -> tuple[Array, Ar
 
 
 @kernel
+def count_majority_support(
+    rows: Array, starts: Array, target: Array, combination: Array, mode: int,
+    cardinality: int, least: int, shares: Array,
+) -> Array:  # fmt: skip
+    """Leave-one-out evidence that most members of a group have the value of the others' majority.
+
+    SUPPORT_FIELDS figures for each of some shares: of groups of `least` shown members and more, of
+    which at least that share agree, that differ in the other keys and show as many as they hide.
+
+    Invariant: `count` is zero for every value between two groups; `support` sums the groups before
+    g.
+    """
+    support = np.zeros(shares.size * SUPPORT_FIELDS, np.int64)
+    count = np.zeros(cardinality, np.int64)
+    for g in range(starts.size - 1):
+        shown = hidden = 0
+        differ = False
+        combination_seen = np.int64(0)
+        best = runner_up = -1
+        if starts[g + 1] - starts[g] < least:
+            continue
+        for i in range(starts[g], starts[g + 1]):
+            r = rows[i]
+            value = target[r]
+            if value == HIDDEN:
+                hidden += 1
+            if value < 0:
+                continue
+            if shown == 0:
+                combination_seen = combination[r]
+            elif combination[r] != combination_seen:
+                differ = True
+            shown += 1
+            count[value] += 1
+        for i in range(starts[g], starts[g + 1]):
+            value = target[rows[i]]
+            if value < 0 or value in (best, runner_up):
+                continue
+            if best < 0 or count[value] > count[best]:
+                best, runner_up = value, best
+            elif runner_up < 0 or count[value] > count[runner_up]:
+                runner_up = value
+        if shown >= least and shown >= hidden and differ:
+            rival = count[runner_up] if runner_up >= 0 else 0
+            right = count[best] if count[best] - 1 > rival else 0
+            others = shown - (count[mode] if mode >= 0 else 0)
+            for s in range(shares.size):
+                if count[best] < shares[s] * shown:
+                    continue
+                at = s * SUPPORT_FIELDS
+                support[at] += shown
+                support[at + 1] += right
+                support[at + 2] += others
+                support[at + 3] += right if best != mode else 0
+                support[at + 4] += 1
+        for i in range(starts[g], starts[g + 1]):
+            if target[rows[i]] >= 0:
+                count[target[rows[i]]] = 0
+    return support
+
+
+@kernel
+def predict_majorities(
+    rows: Array, starts: Array, known: Array, cardinality: int, least: int, share: float
+) -> tuple[Array, Array]:
+    """The hidden cells of groups in which most members agree: their rows, and the agreed value.
+
+    Invariant: `count` is zero for every value between two groups; `places` and `values` up to
+    `total` are the predictions of the groups before g.
+    """
+    places = np.empty(rows.size, np.int64)
+    values = np.empty(rows.size, np.int64)
+    count = np.zeros(cardinality, np.int64)
+    total = 0
+    for g in range(starts.size - 1):
+        shown = hidden = 0
+        best = -1
+        if starts[g + 1] - starts[g] < least:
+            continue
+        for i in range(starts[g], starts[g + 1]):
+            value = known[rows[i]]
+            if value == HIDDEN:
+                hidden += 1
+            elif value >= 0:
+                shown += 1
+                count[value] += 1
+                if best < 0 or count[value] > count[best]:
+                    best = value
+        if hidden > 0 and shown >= least and count[best] >= share * shown:
+            for i in range(starts[g], starts[g + 1]):
+                if known[rows[i]] == HIDDEN:
+                    places[total] = rows[i]
+                    values[total] = best
+                    total += 1
+        for i in range(starts[g], starts[g + 1]):
+            if known[rows[i]] >= 0:
+                count[known[rows[i]]] = 0
+    return places[:total], values[:total]
+
+
+@kernel
 def assign_sizes(rows: Array, starts: Array, sizes: Array) -> None:
     """Write the size of its group at each row; rows of no group keep what they have.
 

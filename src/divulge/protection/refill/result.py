@@ -378,7 +378,7 @@ class Refill:
             attack="refill",
             model="refill",
             dataset=self.cells.dataset.name,
-            knows=tuple(c.name for c in self.cells.columns if self._may_read(c)),
+            knows=tuple(dict.fromkeys(c.name for c in self.cells.columns if self._may_read(c))),
             seeks=tuple(dict.fromkeys([*self.cells.targets, *self.cells.finer])),
             subjects=str(
                 Sentence(CATALOGUE, "refill.secrets" if coarse.hidden else "refill.subjects")

@@ -69,16 +69,24 @@ def find_tabulated(protected: Protected, published: PublishedView) -> dict[str, 
 def find_told_cells(protected: Protected, published: PublishedView) -> dict[str, tuple[str, ...]]:
     """Attributes that were hidden in many records though other columns tell them.
 
-    Too few records bear that out to be seen before, but the truth is at hand.
+    Told of many records, or of most that are hidden: to remove all of these would cost more than to
+    hide others. What was believed of the original said too little, but the truth is at hand.
     """
     released, original = protected.dataset, select_known(protected)
-    least = tuning.LEAST_DETERMINED_SHARE * released.rows
-    hidden = [
-        name
+    cells = {
+        name: int(
+            np.count_nonzero(find_hidden_cells(released.columns[name], original.columns[name]))
+        )
         for name in protected.among
-        if np.count_nonzero(find_hidden_cells(released.columns[name], original.columns[name]))
-        >= least
-    ]
+    }
+    least = {
+        name: min(
+            tuning.LEAST_DETERMINED_SHARE * released.rows,
+            max(tuning.LEAST_TOLD_SHARE * count, tuning.LEAST_TOLD_RECORDS * released.rows),
+        )
+        for name, count in cells.items()
+    }
+    hidden = [name for name, count in cells.items() if count >= least[name] > 0]
     found = refill_released(released, original, protected.among, published) if hidden else None
     completion = None if found is None else found.verified_completion
     if found is None or completion is None:
@@ -86,7 +94,7 @@ def find_told_cells(protected: Protected, published: PublishedView) -> dict[str,
     figures = found.by_attribute()
     told = {}
     for name in hidden:
-        if name in figures and (figures[name].verified or 0) >= least:
+        if name in figures and (figures[name].verified or 0) >= least[name]:
             telling = [r for r in completion.relations if r.key == name]
             told[name] = tuple(dict.fromkeys(n for r in telling for n in r.columns))
     return told

@@ -35,6 +35,10 @@ PAIR_FORMS: Mapping[Form, tuple[Callable[..., Floats], bool]] = {
 }
 """By form: the prediction from B and C, and whether their order makes no difference."""
 
+SCALED_FORMS = ("product", "ratio")
+"""Forms that may miss by a power of ten: amounts in thousands, shares in percent."""
+MOST_POWER = 6
+
 
 def offer_calculations(state: RefillState) -> None:
     """Offer every sum, difference, product and ratio that tells a hidden cell."""
@@ -58,7 +62,8 @@ def screen_calculations(
     numbers = {place: state.list_numbers(place) for place in others}
     with np.errstate(all="ignore"):
         for form, places, constant in _screen_forms(target, others, numbers):
-            yield form, places, constant, _calculate(form, [numbers[p] for p in places], constant)
+            predictions = _calculate(form, [numbers[p] for p in places], constant)
+            yield form, places, constant, target.round_numbers(predictions)
         for places, predictions in find_linear_sums(state, target, numbers):
             yield "linear", places, None, predictions
 
@@ -114,27 +119,61 @@ def _screen_forms(
         return
     wanted = target.list_numbers(target.evidence[target.sample])
     sample = np.array([numbers[place][target.sample] for place in others])
+    yield from _screen_constants(target, others, sample, wanted)
+    yield from _screen_pairs(target, others, sample, wanted)
+
+
+def _screen_constants(
+    target: Target, others: list[int], sample: Array, wanted: Floats
+) -> Iterator[tuple[Form, tuple[int, ...], float | None]]:
+    """A column and a constant: the middle one of those that the sampled rows need."""
     for row, place in zip(sample, others, strict=True):
         for form, (predict, solve) in CONSTANT_FORMS.items():
             constants = solve(wanted, row)
             constants = constants[np.isfinite(constants)]
             if constants.size:
                 constant = float(np.sort(constants)[constants.size // 2])
-                if fit_sample(predict(row, constant), wanted):
+                if fit_sample(target.round_numbers(predict(row, constant)), wanted):
                     yield form, (place,), constant
+
+
+def _screen_pairs(
+    target: Target, others: list[int], sample: Array, wanted: Floats
+) -> Iterator[tuple[Form, tuple[int, ...], float | None]]:
+    """Two columns; of products and ratios also a power of ten."""
     for first, place in enumerate(others):
         for form, (predict, is_symmetric) in PAIR_FORMS.items():
             start = first + 1 if is_symmetric else 0
-            fits = fit_sample(predict(sample[first], sample[start:]), wanted)
+            calculated = predict(sample[first], sample[start:])
+            factors = np.ones(len(calculated))
+            if form in SCALED_FORMS:
+                factors = _find_powers(calculated, wanted)
+                calculated = calculated * factors[:, None]
+            fits = fit_sample(target.round_numbers(calculated), wanted)
             for second in np.flatnonzero(fits).tolist():
                 if others[start + second] != place:
-                    yield form, (place, others[start + second]), None
+                    factor = float(factors[second])
+                    yield form, (place, others[start + second]), None if factor == 1 else factor
+
+
+def _find_powers(calculated: Array, wanted: Floats) -> Floats:
+    """The power of ten by which most products or ratios miss what is wanted: a share in percent."""
+    ratios = wanted / calculated
+    ratios[~(np.isfinite(ratios) & (ratios > 0))] = np.nan
+    powers = np.ones(len(ratios))
+    some = np.isfinite(ratios).any(axis=1)
+    middle = np.nanmedian(ratios[some], axis=1)
+    nearest = np.round(np.log10(middle))
+    is_power = np.abs(nearest) <= MOST_POWER
+    is_power &= np.abs(middle / 10**nearest - 1) < tuning.REFILL_POWER_MARGIN
+    powers[some] = np.where(is_power, 10.0**nearest, 1.0)
+    return powers
 
 
 def _calculate(form: Form, columns: list[Floats], constant: float | None) -> Floats:
     if form in CONSTANT_FORMS:
         return CONSTANT_FORMS[form][0](columns[0], constant)
-    return PAIR_FORMS[form][0](*columns)
+    return PAIR_FORMS[form][0](*columns) * (1.0 if constant is None else constant)
 
 
 def offer_neighbours(state: RefillState) -> None:

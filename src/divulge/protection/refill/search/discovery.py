@@ -14,7 +14,11 @@ import numpy as np
 
 from divulge import work
 from divulge.protection import tuning
-from divulge.protection.refill.columns import CodedColumn, build_absence_columns
+from divulge.protection.refill.columns import (
+    SINGLE_ORIGINS,
+    CodedColumn,
+    build_absence_columns,
+)
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.search.arithmetic import (
     may_fit_sample,
@@ -24,6 +28,11 @@ from divulge.protection.refill.search.arithmetic import (
     offer_numbers,
 )
 from divulge.protection.refill.search.dictionaries import find_dictionaries
+from divulge.protection.refill.search.majorities import (
+    Majority,
+    measure_majority,
+    predict_majority,
+)
 from divulge.protection.refill.search.member_sums import offer_member_sums
 from divulge.protection.refill.search.ranges import RangeFinder
 from divulge.protection.refill.search.relations import ColumnRelation, Narrowing
@@ -134,7 +143,7 @@ def complete_columns(
         relations=(*state.list_relations(), *restorations),
         narrowings=tuple(narrowings),
         pair_columns=len(in_pairs),
-        all_columns=len(state.sources),
+        all_columns=sum(state.columns[p].origin not in SINGLE_ORIGINS for p in state.sources),
         modulus=finder.modulus,
     )
 
@@ -147,7 +156,8 @@ def offer_dictionaries(state: RefillState) -> None:
         places = [
             place
             for place in state.sources
-            if target.may_read((place,)) and state.columns[place].origin == "published"
+            if target.may_read((place,))
+            and state.columns[place].origin in ("published", *SINGLE_ORIGINS)
         ]
         others = [replace(state.columns[place], codes=state.known[place]) for place in places]
         truth = np.where(target.shown == HIDDEN, target.truth, target.shown).astype(np.int32)
@@ -166,10 +176,10 @@ def choose_pair_columns(state: RefillState, keys: Sequence[str]) -> list[int]:
 
     Keys and known groups always; of the others every n-th.
     """
-    places = state.sources
+    columns = state.columns
+    places = [p for p in state.sources if columns[p].origin not in SINGLE_ORIGINS]
     if len(places) <= tuning.REFILL_PAIR_COLUMNS:
         return list(places)
-    columns = state.columns
     first = [p for p in places if columns[p].name in keys or columns[p].origin == "group"]
     first = first[: tuning.REFILL_PAIR_COLUMNS]
     rest = [place for place in places if place not in set(first)]
@@ -186,6 +196,9 @@ class RelationFinder:
         self._partitions: dict[int, tuple[int, StrippedPartition]] = {}
         self._supports: dict[
             tuple[tuple[int, ...], int], tuple[tuple[int, ...], Support | None]
+        ] = {}
+        self._majorities: dict[
+            tuple[tuple[int, ...], int], tuple[tuple[int, ...], Majority | None]
         ] = {}
         self._predicted: dict[tuple[tuple[int, ...], int], tuple[int, ...]] = {}
         self._counted: dict[tuple[int, ...], tuple[int, ...]] = {}
@@ -217,6 +230,7 @@ class RelationFinder:
                 )
                 self._supports[case] = version, support
             if support is None:
+                partition = self._offer_majority(places, version, partition, target)
                 continue
             if partition is None or self.modulus > 1:
                 whole = self.build_partition(places, 1)
@@ -225,6 +239,30 @@ class RelationFinder:
             predictions = kernels.predict_members(whole.rows, whole.starts, target.known)
             state.offer(("determines", places, target.place), support, predictions)
         self._offer_counts(places, version, partition)
+
+    def _offer_majority(
+        self,
+        places: tuple[int, ...],
+        version: tuple[int, ...],
+        partition: StrippedPartition | None,
+        target: Target,
+    ) -> StrippedPartition | None:
+        """Offer what most rows of a group have, where not all agree; gives the groups if made."""
+        case = (places, target.place)
+        cardinality = self._state.count_codes(target.place)
+        before = self._majorities.get(case)
+        if before is not None and before[0] == version:
+            majority = before[1]
+        else:
+            partition = partition or self.build_partition(places, self.modulus)
+            majority = measure_majority(partition, target, cardinality)
+            self._majorities[case] = version, majority
+        if majority is not None:
+            whole = self.build_partition(places, 1)
+            predictions = predict_majority(majority, whole, target, cardinality)
+            key: Key = ("majority", places, target.place)
+            self._state.offer(key, majority.support, predictions)
+        return partition
 
     def count_support(self, partition: StrippedPartition, target: Target) -> Array:
         """The leave-one-out evidence that groups share a column's value."""

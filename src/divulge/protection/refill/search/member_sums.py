@@ -14,6 +14,7 @@ import numpy as np
 from divulge.protection import tuning
 from divulge.protection.refill.kernels import ABSENT, HIDDEN
 from divulge.protection.refill.search.arithmetic import fit_sample, offer_numbers
+from divulge.protection.refill.search.numbers import count_decimals
 from divulge.protection.refill.search.relations import Form
 from divulge.protection.refill.search.state import RefillState, Target
 from divulge.work.arrays import Floats, Ints
@@ -78,20 +79,22 @@ def _screen_rest(
     totals = np.where(few.hidden[at] == 0, few.total[at], np.nan)
     means = totals / few.members[at]
     others = [other for other in numbers if other != place]
+    decimals = [count_decimals(_list_values(state, other)) for other in others]
     for form, sums in (("rest", totals), ("rest_of_mean", means)):
         told = np.array([numbers[other][target.sample] for other in others])
         if not others:
             return
-        for number in np.flatnonzero(fit_sample(sums, told)).tolist():
+        shown = np.array([sums if d is None else np.round(sums, d) for d in decimals])
+        for number in np.flatnonzero(fit_sample(shown, told)).tolist():
             every = _add_members(groups, known, own)
             total = numbers[others[number]]
             if form == "rest_of_mean":
                 total = total * every.members
-            shown = np.where(known == HIDDEN, np.nan, np.nan_to_num(own))
+            mine = np.where(known == HIDDEN, np.nan, np.nan_to_num(own))
             # Of a shown member the others are all but itself; of a hidden one, all that are shown.
-            rest = np.where(known == HIDDEN, every.total, every.total - shown)
+            rest = np.where(known == HIDDEN, every.total, every.total - mine)
             is_told = every.hidden == (known == HIDDEN)
-            predictions = np.where(is_told, total - rest, np.nan)
+            predictions = target.round_numbers(np.where(is_told, total - rest, np.nan))
             yield form, (place, others[number]), predictions, _count_groups(groups)  # type: ignore[misc]
 
 
@@ -112,12 +115,20 @@ def _screen_totals(
         few = _add_members(groups[rows], state.known[part][rows], own[rows])
         totals = np.where(few.hidden[at] == 0, few.total[at], np.nan)
         for form, sums in (("total", totals), ("mean", totals / few.members[at])):
-            if fit_sample(sums, wanted):
+            if fit_sample(target.round_numbers(sums), wanted):
                 every = _add_members(groups, state.known[part], own)
                 total = np.where(every.hidden == 0, every.total, np.nan)
                 if form == "mean":
                     total = total / every.members
+                total = target.round_numbers(total)
                 yield form, (place, part), total, _count_groups(groups)  # type: ignore[misc]
+
+
+def _list_values(state: RefillState, place: int) -> Floats:
+    """The numbers that a column has."""
+    numbers = state.columns[place].numbers
+    assert numbers is not None  # noqa: S101  # only columns of numbers are asked about
+    return numbers
 
 
 def _select_members(groups: Ints, sample: Ints, cardinality: int) -> Ints:

@@ -8,6 +8,9 @@ import numpy as np
 
 from divulge.work.arrays import Bools, Floats, Ints
 
+MOST_DECIMALS = 4
+"""Digits after the point to which calculated numbers are rounded, where a column keeps to them."""
+
 
 def convert_numbers(values: Any) -> Floats | None:
     """The values as numbers, also dates and times; None if they are none."""
@@ -31,6 +34,18 @@ def are_close(numbers: Floats, others: Floats) -> Bools:
     with np.errstate(invalid="ignore", over="ignore"):
         close: Bools = np.abs(numbers - others) <= 1e-9 * np.maximum(np.abs(others), 1.0)
     return close
+
+
+def count_decimals(numbers: Floats) -> int | None:
+    """The digits after the point that all numbers keep to; None if they need more than a few.
+
+    >>> count_decimals(np.array([3.0, 12.0])), count_decimals(np.array([0.25, 1.5]))
+    (0, 2)
+    """
+    for decimals in range(MOST_DECIMALS + 1):
+        if np.all(are_close(np.round(numbers, decimals), numbers)):
+            return decimals
+    return None
 
 
 def find_nearest(ascending: Floats, wanted: Floats) -> Ints:

@@ -14,14 +14,15 @@ CATALOGUE = "divulge.protection"
 Form: TypeAlias = Literal[
     "determines", "count", "plus", "minus", "times", "sum", "difference", "product", "ratio",
     "linear", "rest", "rest_of_mean", "total", "mean", "order", "range", "neighbours", "copy",
-    "dictionary", "table",
+    "dictionary", "majority", "table",
 ]  # fmt: skip
 """How a relation predicts: groups share a value, rows are counted, or numbers are calculated.
 
 `plus`, `minus` and `times` have a constant: B + c, c - B, c * B; `linear` sums several columns. A
 `total` or `mean` is that of the members of a group, `rest` and `rest_of_mean` what the others leave
 of it. A `range` is what the next numbers or dates of a column on both sides have in common. A
-`copy` is another column of the same values; a `dictionary` says from outside the release what a
+`copy` is another column of the same values; of a `majority` the groups mostly share a value; a
+`dictionary` says from outside the release what a
 column's values mean; a `table` of counts leaves one value.
 """
 

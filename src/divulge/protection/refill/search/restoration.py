@@ -16,11 +16,11 @@ from math import ceil, floor
 import numpy as np
 
 from divulge.protection import tuning
-from divulge.protection.refill.columns import AllowedValues, CodedColumn
+from divulge.protection.refill.columns import SINGLE_ORIGINS, AllowedValues, CodedColumn
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.search.arithmetic import CONSTANT_FORMS, PAIR_FORMS
 from divulge.protection.refill.search.dictionaries import find_dictionaries
-from divulge.protection.refill.search.numbers import are_close, find_nearest
+from divulge.protection.refill.search.numbers import are_close, count_decimals, find_nearest
 from divulge.protection.refill.search.ranges import (
     is_step,
     measure_ranges,
@@ -73,7 +73,7 @@ def restore_columns(
             other
             for other in columns
             if other.name != column.name
-            and other.origin in ("published", "group")
+            and other.origin in ("published", "group", *SINGLE_ORIGINS)
             and (read_from is None or other.origin == "group" or other.name in read_from)
         ]
         codes, told = _fill_cells(
@@ -260,6 +260,9 @@ def encode_predictions(column: CodedColumn, numbers: Floats) -> Ints:
     order = np.argsort(column.numbers, kind="stable")
     finite = np.isfinite(numbers)
     wanted = np.where(finite, numbers, 0.0)
+    decimals = count_decimals(column.numbers)
+    if decimals is not None:  # what a number comes from may be rounded
+        wanted = np.round(wanted, decimals)
     nearest = find_nearest(column.numbers[order], wanted)
     codes = np.where(are_close(column.numbers[order][nearest], wanted), order[nearest], IMPOSSIBLE)
     return np.where(finite, codes, NO_PREDICTION)

@@ -14,16 +14,17 @@ import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.columns import (
+    SINGLE_ORIGINS,
     AllowedValues,
     CodedColumn,
     mix_codes,
     shift_codes,
 )
 from divulge.protection.refill.kernels import HIDDEN
-from divulge.protection.refill.search.numbers import are_close, find_nearest
+from divulge.protection.refill.search.numbers import are_close, count_decimals, find_nearest
 from divulge.protection.refill.search.relations import ColumnRelation, Form, name_column
 from divulge.protection.refill.search.support import Boldness, Support, find_mode
-from divulge.work.arrays import Bools, Floats, Ints
+from divulge.work.arrays import Array, Bools, Floats, Ints
 
 Key = tuple[Form, tuple[int, ...], int]
 """A relation: its form, the columns that it reads, the column that it tells."""
@@ -62,6 +63,8 @@ class Target:
     """By row, the relation that filled its cell, -1 if none did."""
     sample: Ints = field(init=False)
     """Some rows with another value than the mode: where relations are tried first."""
+    decimals: int | None = field(init=False)
+    """The digits after the point that its numbers keep to; None if it has none, or many."""
 
     def __post_init__(self) -> None:
         rows = self.shown.size
@@ -71,6 +74,7 @@ class Target:
         others = np.flatnonzero((self.evidence >= 0) & (self.evidence != self.mode))
         step = max(1, others.size // tuning.REFILL_SAMPLE)
         self.sample = others[::step]
+        self.decimals = None if self.numbers is None else count_decimals(self.numbers)
 
     @property
     def is_open(self) -> bool:
@@ -85,6 +89,13 @@ class Target:
         """The numbers of some codes; not-a-number where there is no value."""
         assert self.numbers is not None  # noqa: S101  # asked before
         return np.append(self.numbers, np.nan)[np.where(codes >= 0, codes, -1)]
+
+    def round_numbers(self, numbers: Array) -> Array:
+        """Calculated numbers as the column would show them: what they come from may be rounded."""
+        if self.decimals is None:
+            return numbers
+        rounded: Array = np.round(numbers, self.decimals)
+        return rounded
 
     def encode_numbers(self, numbers: Floats) -> tuple[Bools, Ints]:
         """Which numbers the column can have, and their codes; a new value gets a new code."""
@@ -304,4 +315,4 @@ def _is_same_thing(column: CodedColumn, other: CodedColumn) -> bool:
     """
     if other.origin == "coarser":
         return column.origin != "finer" or column.name != other.name
-    return column.name == other.name and other.origin in ("published", "finer")
+    return column.name == other.name and other.origin in ("published", "finer", *SINGLE_ORIGINS)

@@ -126,21 +126,20 @@ def choose_support(
     where a limit on k hid whoever differed, those who remain are twins. So only groups that are no
     twins count, unless all groups together outweigh them (or nothing was hidden).
     """
-    everything, no_twins = (
-        Support(
-            rows=int(part[0]),
-            right=int(part[1]),
-            other_rows=int(part[2]),
-            other_right=int(part[3]),
-            groups=int(part[4]),
-        )
-        for part in (figures[:SUPPORT_FIELDS], figures[SUPPORT_FIELDS:])
-    )
+    everything, no_twins = read_support(figures), read_support(figures[SUPPORT_FIELDS:])
     if everything.is_plausible(boldness):
         return everything
     if everything.suffices and (trusts_twins or everything.outweighs_twins):
         return everything
     return no_twins if no_twins.suffices else None
+
+
+def read_support(figures: Array) -> Support:
+    """The first figures of a kernel as evidence."""
+    rows, right, other_rows, other_right, groups = figures[:SUPPORT_FIELDS].tolist()
+    return Support(
+        rows=rows, right=right, other_rows=other_rows, other_right=other_right, groups=groups
+    )
 
 
 def measure_predictions(is_right: Bools, is_other: Bools, groups: int) -> Support:

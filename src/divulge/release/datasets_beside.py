@@ -1,0 +1,163 @@
+"""Datasets of the same people that go out together: each may show what the other withholds.
+
+Two waves of a panel under one pseudonym, or the records of households beside those of their
+members: who joins them reads in one what was hidden in the other. So where records that hide
+something can be found in another dataset, the release is not judged, unless a limit is on somebody
+who has both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from divulge.assessment import Sentence
+from divulge.data import Column, Dataset
+from divulge.data.column import find_hidden_cells
+from divulge.data.dictionary import WITHHELD_ROLES
+from divulge.data.value_texts import format_value
+from divulge.release.publication import Publication, Reservation
+from divulge.work.arrays import Bools, Ints
+
+if TYPE_CHECKING:
+    from divulge.release.release import Release
+
+Texts: TypeAlias = npt.NDArray[np.object_]
+
+MOST_SHARED = 0.5
+"""The share of the smaller of two datasets that must be found in the other where no id says that
+they are of the same people: fewer, and they look alike by chance."""
+
+
+def list_telling_datasets(
+    release: Release,
+    publications: Mapping[str, Publication],
+    current: Mapping[str, Dataset],
+    sources: Mapping[str, Dataset],
+) -> Iterator[Reservation]:
+    """Datasets that hide or recode something, of records that another one shows too.
+
+    `sources` are the records of `current` as they were.
+    """
+    names = [name for name in publications if name in current]
+    limited = {limit.adversary for limit in release.limits if limit.of_assessment}
+    attacked = [
+        set(adversary.datasets)
+        for adversary in release.adversaries
+        if limited & {None, adversary.name}
+    ]
+    for name, other in permutations(names, 2):
+        if any({name, other} <= datasets for datasets in attacked):
+            continue
+        changed = find_changed_records(publications[name], current[name], sources[name])
+        if not changed.any():
+            continue
+        found = changed & find_linked_records(
+            publications[name], publications[other], current[name], current[other]
+        )
+        count = int(np.count_nonzero(found))
+        if count:
+            values = {"dataset": name, "other": other, "count": count}
+            yield Reservation(
+                "not judged", Sentence("divulge.release", "publication.telling_dataset", values)
+            )
+
+
+def find_changed_records(publication: Publication, dataset: Dataset, source: Dataset) -> Bools:
+    """The records of which a published cell shows less than its source."""
+    changed = np.zeros(dataset.rows, np.bool_)
+    for name in dataset.names:
+        if name in publication.published and name not in publication.pseudonyms:
+            changed |= find_changed_cells(dataset.columns[name], source.columns[name])
+    return changed
+
+
+def find_changed_cells(column: Column, before: Column) -> Bools:
+    """The cells that were hidden, or show something else than they did."""
+    if column is before:
+        return np.zeros(column.codes.size, np.bool_)
+    is_changed = find_hidden_cells(column, before) | (_read_texts(column) != _read_texts(before))
+    return np.asarray(is_changed, np.bool_)
+
+
+def find_linked_records(
+    publication: Publication, other_publication: Publication, dataset: Dataset, other: Dataset
+) -> Bools:
+    """The records that somebody who has both datasets finds in the other one.
+
+    By a pseudonym that both publish; or by all that both show alike, where the record that looks
+    so is the only one there.
+    """
+    linked = np.zeros(dataset.rows, np.bool_)
+    for name in publication.pseudonyms:
+        own = _read_texts(dataset.columns[name])
+        for theirs in other_publication.pseudonyms:
+            known = {text for text in _read_texts(other.columns[theirs]) if text is not None}
+            linked |= np.array([text in known for text in own], np.bool_)
+    shared = [
+        name
+        for name in dataset.names
+        if name in publication.shown and name in other_publication.shown and name in other.columns
+    ]
+    if shared:
+        linked |= _find_likeness(dataset, other, shared)
+    return linked
+
+
+def _find_likeness(dataset: Dataset, other: Dataset, shared: Sequence[str]) -> Bools:
+    """The records of which the other dataset has exactly one that shows the same.
+
+    Their ids say whether that is the same one. Without ids in common, it is taken for the same if
+    so many are found that chance cannot be the reason.
+    """
+    found = _find_places(
+        [_read_texts(dataset.columns[name]) for name in shared],
+        np.array([find_hidden_cells(dataset.columns[name]) for name in shared]),
+        [_read_texts(other.columns[name]) for name in shared],
+    )
+    ids = [
+        name
+        for role in WITHHELD_ROLES
+        for name in dataset.dictionary.having(role)
+        if name in other.columns
+    ]
+    if ids:
+        pairs = [(dataset.columns[name], other.columns[name]) for name in ids]
+        return np.asarray(np.any([_agree(*pair, found) for pair in pairs], axis=0), np.bool_)
+    is_found = found >= 0
+    is_chance = np.unique(found[is_found]).size <= MOST_SHARED * min(dataset.rows, other.rows)
+    return np.zeros(dataset.rows, np.bool_) if is_chance else is_found
+
+
+def _find_places(own: Sequence[Texts], is_hidden: Bools, theirs: Sequence[Texts]) -> Ints:
+    """By record, the one record that shows what it shows; -1 if there is none, or several."""
+    found = np.full(own[0].size, -1, np.int64)
+    patterns, number_of = np.unique(is_hidden, axis=1, return_inverse=True)
+    for number in range(patterns.shape[1]):
+        visible = np.flatnonzero(~patterns[:, number]).tolist()
+        rows = np.flatnonzero(number_of.reshape(-1) == number)
+        if not visible:
+            continue
+        places: dict[tuple[str | None, ...], int] = {}
+        for place, texts in enumerate(zip(*(theirs[each] for each in visible), strict=True)):
+            places[texts] = -1 if texts in places else place
+        shown = zip(*(own[each][rows] for each in visible), strict=True)
+        found[rows] = [places.get(texts, -1) for texts in shown]
+    return found
+
+
+def _agree(column: Column, other: Column, found: Ints) -> Bools:
+    """Whether records have the same id as the ones at these places; -1 is no place."""
+    own, theirs = _read_texts(column), _read_texts(other)
+    is_same = (found >= 0) & (own == theirs[np.maximum(found, 0)]) & (own != np.array(None))
+    return np.asarray(is_same, np.bool_)
+
+
+def _read_texts(column: Column) -> Texts:
+    """What each record shows; None where nothing is shown."""
+    texts = [format_value(value) for value in column.values.to_pylist()]
+    return np.array([*texts, None], object)[column.codes]

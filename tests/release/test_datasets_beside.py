@@ -1,0 +1,138 @@
+"""Two datasets of the same people in one release, joined from the written files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from divulge.release import Release
+
+KEYS = ("region", "age", "sex")
+WAVE = """
+[[dataset]]
+name = "wave_{number}"
+source = "wave_{number}.csv"
+publish = {publish}
+[dataset.roles]
+person = "pid"
+quasi_identifier = {keys}
+sensitive = {secrets}
+[[limit]]
+dataset = "wave_{number}"
+measure = "k_anonymity"
+at_least = 3
+"""
+
+
+def write(
+    folder: Path, *, publish: str = "[]", incomes: int = 3, keys: tuple[str, ...] = KEYS
+) -> Release:
+    """Two waves of a panel, of which `incomes` tells how many different ones there are."""
+    random = Random(3)  # noqa: S311  # made-up data
+    people = [
+        (
+            5000 + number,
+            random.choices("abcdef", [30, 20, 15, 10, 8, 3])[0],
+            random.choices(range(20, 50), range(30, 0, -1))[0],
+            random.choice("FM"),
+            random.randrange(incomes),
+        )
+        for number in range(500)
+    ]
+    for wave in (1, 2):
+        with (folder / f"wave_{wave}.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["pid", "region", "age", "sex", "income"])
+            for pid, region, age, sex, income in people:
+                if random.random() < 0.9:
+                    writer.writerow([pid, region, age + wave - 1, sex, income])
+    secrets = [name for name in (*KEYS, "income") if name not in keys]
+    text = "".join(
+        WAVE.format(
+            number=wave, publish=publish, keys=json.dumps(keys), secrets=json.dumps(secrets)
+        )
+        for wave in (1, 2)
+    )
+    path = folder / "release.toml"
+    path.write_text(text + '[protection]\nmethods = ["suppress"]\nout_of_reach = "remove"\n')
+    return Release.load(path)
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    ("publish", "incomes"), [('["pid"]', 3), ("[]", 1_000_000)], ids=["pseudonyms", "incomes"]
+)
+def test_waves_that_can_be_joined_are_not_judged(
+    tmp_path: Path, publish: str, incomes: int
+) -> None:
+    p = write(tmp_path, publish=publish, incomes=incomes).protect(out=tmp_path / "out")
+    assert p.status == "not judged"
+    assert not (tmp_path / "out" / "release").exists()
+    said = [str(each.sentence) for each in p.after.reservations]
+    assert len(said) == 2
+    assert all("in which values were suppressed" in sentence for sentence in said)
+    # What would have gone out: the ages that one wave hides stand in the other.
+    first, second = p.datasets["wave_1"], p.datasets["wave_2"]
+    column = "pid" if incomes == 3 else "income"
+    ages = dict(
+        zip(*(second.to_arrow()[name].to_pylist() for name in (column, "age")), strict=True)
+    )
+    told = [
+        key
+        for key, age in zip(
+            *(first.to_arrow()[n].to_pylist() for n in (column, "age")), strict=True
+        )
+        if age is None and ages.get(key) is not None
+    ]
+    assert told
+
+
+def test_waves_of_which_nothing_is_hidden_are_judged(tmp_path: Path) -> None:
+    release = write(tmp_path, publish='["pid"]', keys=("sex",))
+    p = release.protect(out=tmp_path / "out")
+    assert p.status == "pass"
+    first, second = (read(tmp_path / "out" / "release" / f"wave_{n}.csv") for n in (1, 2))
+    assert {row["pid"] for row in first} & {row["pid"] for row in second}
+
+
+def test_waves_whose_joining_is_limited_are_judged(tmp_path: Path) -> None:
+    release = write(tmp_path, publish='["pid"]')
+    adversary = """
+[[adversary]]
+name = "panel member"
+attack = "records"
+dataset = ["wave_1", "wave_2"]
+model = "CRL"
+on = "pid"
+knows = ["region", "age", "sex"]
+[[limit]]
+adversary = "panel member"
+measure = "deterministic.posterior"
+at_most = 1.0
+"""
+    release.path.write_text(release.path.read_text() + adversary)
+    p = Release.load(release.path).protect()
+    assert not p.after.telling
+
+
+def test_people_who_look_alike_by_chance_are_not_taken_for_the_same(tmp_path: Path) -> None:
+    release = write(tmp_path)
+    # Other people altogether, who agree in what is published with many of the first.
+    rows = read(tmp_path / "wave_2.csv")
+    for row in rows:
+        row["pid"] = str(int(row["pid"]) + 100_000)
+    with (tmp_path / "wave_2.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    p = Release.load(release.path).protect(out=tmp_path / "out")
+    assert p.status == "pass"
+    assert sum(part.suppressed_cells for part in p.records.values())
