@@ -363,19 +363,50 @@ def test_a_rule_may_ask_for_a_measure_of_risk(tmp_path: Path) -> None:
 # Conflicts.
 
 
-def test_a_conflict_of_an_equality_rule_is_not_judged(tmp_path: Path) -> None:
+def test_a_conflict_of_an_equality_rule_is_not_judged_and_both_derivations_are_told(
+    tmp_path: Path,
+) -> None:
     rules = """
-        seat("a1", "North"). seat("a1", "South").
+        seat("a1", "North"). moved("a1", "South").
+        % @name "{C} sits in {X}"
+        at(C, X) :- seat(C, X).
+        % @name "{C} moved to {X}"
+        at(C, X) :- moved(C, X).
         % @name "{C} has one seat"
-        X = Y :- seat(C, X), seat(C, Y).
+        X = Y :- at(C, X), at(C, Y).
     """
     path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 1"))
     verdict = Release.load(path).check()
     assert verdict.status == "not judged"
-    text = str(verdict.reservations[0].sentence)
-    assert "C has one seat" in text
-    assert "North" not in text
-    assert json.loads(json.dumps(verdict.to_dict()))["status"] == "not judged"
+    assert "C has one seat" in str(verdict.reservations[0].sentence)
+    told = str(verdict)
+    assert "[2] = [3]: [1] has one seat" in told
+    assert "at([1], [2]): [1] sits in [2]" in told
+    assert "at([1], [3]): [1] moved to [3]" in told
+    content = json.dumps(verdict.to_dict())
+    assert "sits in [2]" in content
+    page = report.page.page(verdict)
+    for text in (told, content, page):
+        assert "South" not in text
+    assert "sits in [2]" in page
+
+
+def test_rules_that_give_an_attribute_two_roles_are_told_with_what_led_to_them(
+    tmp_path: Path,
+) -> None:
+    rules = """
+        % @name "{A} is on every invoice"
+        category(A, "quasi_identifier") :- shown(A).
+        % @name "{A} is private"
+        category(A, "sensitive") :- private(A).
+        shown("size"). private("size").
+    """
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 1"))
+    verdict = Release.load(path).check()
+    told = str(verdict)
+    assert verdict.status == "not judged"
+    assert 'category("size", "quasi_identifier"): size is on every invoice' in told
+    assert 'category("size", "sensitive"): size is private' in told
 
 
 # Directives.

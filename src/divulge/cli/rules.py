@@ -100,10 +100,15 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="A new folder for a CSV file of each derived predicate.")
     ] = None,
+    conflicts: Annotated[
+        bool,
+        typer.Option("--conflicts", help="Show what led to each conflict, with its values."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Derive what follows from a program; how many facts each predicate has, or the facts."""
     from divulge.cli.run_context import set_run_conditions
+    from divulge.rules import explain
 
     _check_new_folder(out)
     program, handed_in = _load(file, facts)
@@ -113,13 +118,18 @@ def run(
     ):
         shown = {name: derived.rows(name) for name in _check_names(derived, show or [])}
         counts = {name: derived.count(name) for name in derived}
-        conflicts = len(derived.conflicts)
+        open_conflicts = len(derived.conflicts)
+        derivations = [
+            str(explain(derived, each, show_values=True))
+            for each in (derived.conflicts if conflicts else ())
+        ]
         if out is not None:
             _write_facts(derived, out)
     with tolerate_closed_pipe():
         if json:
             rows = {name: [_list_plain(row) for row in found] for name, found in shown.items()}
-            print_json({"counts": counts, "conflicts": conflicts, "facts": rows})
+            content = {"counts": counts, "conflicts": open_conflicts, "facts": rows}
+            print_json(content | ({"derivations": derivations} if conflicts else {}))
             return
         if not shown:
             for name, count in counts.items():
@@ -127,8 +137,10 @@ def run(
         for name, found in shown.items():
             for row in found:
                 print_text(f"{name}({', '.join(_list_plain(row))})")
-        if conflicts:
-            print_sentence("rules.conflicts", count=conflicts)
+        if open_conflicts:
+            print_sentence("rules.conflicts", count=open_conflicts)
+        for text in derivations:
+            print_text(text)
         if out is not None:
             print_sentence("rules.written", path=out)
 

@@ -24,6 +24,7 @@ def render_verdict(verdict: Verdict) -> RenderableType:
     """The verdict, the adversaries, what was found, and the limits."""
     title = Text(_say(f"status.{verdict.status}"), STATUS_STYLES[verdict.status])
     parts: list[RenderableType] = [title, *(Text(s) for s in _list_sentences(verdict))]
+    parts += [Text(str(derivation)) for derivation in verdict.derivations]
     if verdict.assessments:
         parts += [Text(), _build_adversary_table(verdict)]
     for assessment in verdict.assessments:

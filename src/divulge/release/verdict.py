@@ -138,6 +138,12 @@ class Verdict:
                 sentences.append(_build_sentence("provenance.read", dataset=name))
         return sentences
 
+    @property
+    def derivations(self) -> list[Sentence]:
+        """What led to either side of the conflicts of rules, in several lines each."""
+        results = self.release.rule_results
+        return [] if results is None else list(results.list_derivations())
+
     def _describe_limits(self) -> Iterator[Sentence]:
         """How many limits hold, do not, were not judged, or hold in a way to be told."""
         outcomes, total = self.outcomes, len(self.outcomes)
@@ -245,6 +251,7 @@ class Verdict:
     def __str__(self) -> str:
         status = Sentence("divulge.release", f"status.{self.status}")
         lines = [str(status), *map(str, self.sentences), *map(str, self.provenance)]
+        lines += map(str, self.derivations)
         for assessment in self.assessments:
             lines += ["", f"{assessment.adversary}:", *assessment.explain()]
         for outcome in self.outcomes:

@@ -14,6 +14,7 @@ from divulge.data import ROLES, Dataset, Hierarchy
 from divulge.data.value_texts import format_value
 from divulge.protection import Directives
 from divulge.protection.changes.changes import select_records
+from divulge.release.rule_programs import tuning
 from divulge.release.rule_programs.rule_data import RuleData
 from divulge.release.rule_programs.rule_program import ARGUMENTS, OF_RECORDS, RISK, RuleProgram
 from divulge.release.rule_programs.unmet_directives import list_least_values
@@ -59,6 +60,8 @@ class RuleResults:
     directives: Mapping[str, Directives] = field(default_factory=dict)
     conflicts: Sequence[Sentence] = ()
     """What a person must decide before the release can be judged."""
+    derivations: Sequence[str] = ()
+    """Of conflicts, what led to either side; values of records are hidden."""
     remarks: Sequence[Sentence] = ()
     """What rules say that was not followed, and why."""
     choices: Sequence[Sentence] = ()
@@ -73,6 +76,11 @@ class RuleResults:
             yield Sentence("divulge.release", "rules.derived", {"facts": found})
         yield from self.choices
         yield from self.remarks
+
+    def list_derivations(self) -> Iterator[Sentence]:
+        """What led to either side of conflicts, in several lines each."""
+        for text in self.derivations:
+            yield Sentence("divulge.release", "rules.derivation", {"text": text})
 
     def rows(self) -> list[tuple[str, int, str]]:
         """For tables: each predicate, how many facts it has, and the rules that give them."""
@@ -89,6 +97,7 @@ class RuleResults:
             "hierarchies": {name: list(found) for name, found in self.hierarchies.items()},
             "choices": [str(choice) for choice in self.choices],
             "conflicts": [str(conflict) for conflict in self.conflicts],
+            "derivations": list(self.derivations),
             "remarks": [str(remark) for remark in self.remarks],
         }
 
@@ -110,6 +119,7 @@ class _Gatherer:
         self.rules, self.data, self.facts = rules, data, facts
         self.problems = Problems("rules")
         self.conflicts: list[Sentence] = []
+        self.derivations: list[str] = []
         self.remarks: list[Sentence] = []
         self.choices: list[Sentence] = []
 
@@ -131,6 +141,7 @@ class _Gatherer:
             hierarchies=hierarchies,
             directives=directives,
             conflicts=tuple(self.conflicts),
+            derivations=tuple(self.derivations),
             remarks=tuple(self.remarks),
             choices=tuple(self.choices),
             least_values={
@@ -192,9 +203,13 @@ class _Gatherer:
                     self.remarks.append(Sentence("divulge.release", "rules.no_record", found))
 
     def _list_equality_conflicts(self) -> Iterator[Sentence]:
+        from divulge.rules import explain
+
         by_rule: dict[int, int] = {}
         for conflict in self.facts.conflicts:
             by_rule[conflict.number] = by_rule.get(conflict.number, 0) + 1
+        for conflict in self.facts.conflicts[: tuning.MOST_EXPLAINED_CONFLICTS]:
+            self.derivations.append(str(explain(self.facts, conflict)))
         for number, count in by_rule.items():
             values = {"rule": self.rules.name_rule(number), "count": count}
             yield Sentence("divulge.release", "rules.conflict", values)
@@ -205,6 +220,7 @@ class _Gatherer:
         for name, facts in rows.items():
             dictionary = self.data.datasets[name].dictionary
             proposals: dict[str, dict[str, str | None]] = {}
+            words: dict[tuple[str, str], Any] = {}
             for row in facts:
                 attribute, word = row.values
                 role = _read_role(word)
@@ -218,6 +234,7 @@ class _Gatherer:
                     self.problems.add("category", message, str(word), ROLES)
                 else:
                     proposals.setdefault(attribute, {}).setdefault(role, row.rule)
+                    words.setdefault((attribute, role), word)
             for attribute, found in proposals.items():
                 declared = dictionary[attribute].role
                 others = [role for role in found if role != declared]
@@ -235,6 +252,8 @@ class _Gatherer:
                     self.conflicts.append(
                         Sentence("divulge.release", "rules.role_conflict", values)
                     )
+                    for role in list(found)[: tuning.MOST_EXPLAINED_CONFLICTS]:
+                        self._explain_role(name, attribute, words[attribute, role])
                 elif declared is None:
                     [(role, rule)] = found.items()
                     roles.setdefault(name, {})[attribute] = role
@@ -242,6 +261,13 @@ class _Gatherer:
                     values["rule"] = rule or "category"
                     self.choices.append(Sentence("divulge.release", "rules.role_given", values))
         return roles
+
+    def _explain_role(self, name: str, attribute: str, word: Any) -> None:
+        from divulge.rules.explanation.explain import explain_key
+
+        has_dataset = self.rules.heads["category"] > len(ARGUMENTS["category"])
+        values = (name, attribute, word) if has_dataset else (attribute, word)
+        self.derivations.append(str(explain_key(self.facts, ("category", values))))
 
     def _tell_lowered_knowledge(self, rows: Mapping[str, Sequence[RuleRow]]) -> None:
         """Rules that let adversaries know less lower every figure of theirs: that is said."""

@@ -5,14 +5,17 @@ A fact is explained by facts that were there before it, so no fact is a reason o
 
 from __future__ import annotations
 
+import sys
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from divulge.rules.checks.program_check import NumberedRule
+from divulge.rules.checks.program_check import NumberedEquality, NumberedRule
+from divulge.rules.engine.equalities import Conflict
 from divulge.rules.engine.facts import FactRow, Facts
 from divulge.rules.explanation.aggregate_groups import AggregateGroup, choose_group
 from divulge.rules.explanation.explanation import (
+    EQUALITY,
     Contributor,
     ExplainedAggregate,
     ExplainedFact,
@@ -33,7 +36,7 @@ QUESTION = "the question"
 
 def explain(
     facts: Facts,
-    question: str,
+    question: str | Conflict,
     *,
     show_values: bool = False,
     most_facts: int = MOST_EXPLAINED_FACTS,
@@ -42,7 +45,8 @@ def explain(
 
     Args:
         facts: what a program derived.
-        question: the fact, as the language writes it.
+        question: the fact, as the language writes it; or a conflict of an equality rule: then all
+            that led to its two values.
         show_values: whether values of records are shown; otherwise each has a number.
         most_facts: of so many facts the rule is looked at; others are named only.
 
@@ -62,8 +66,16 @@ def explain(
        with X = A, Y = C
        since own("A", "C", 0.6) (given)
     """
+    explainer = _Explainer(facts, most_facts)
+    if isinstance(question, Conflict):
+        return explainer.explain_conflict(question, show_values=show_values)
     predicate, values = _read_question(facts, question)
-    return _Explainer(facts, most_facts).explain((predicate, values), show_values=show_values)
+    return explainer.explain((predicate, values), show_values=show_values)
+
+
+def explain_key(facts: Facts, key: FactKey, *, most_facts: int = MOST_EXPLAINED_FACTS) -> Explanation:
+    """Say why a fact holds that is there as values."""
+    return _Explainer(facts, most_facts).explain(key, show_values=False)
 
 
 def _read_question(facts: Facts, question: str) -> FactKey:
@@ -96,11 +108,34 @@ class _Explainer:
         self._facts = facts
         self._most_facts = most_facts
         self._rules = {numbered.number: numbered for numbered in facts.checked.rules}
+        self._equalities = {numbered.number: numbered for numbered in facts.checked.equalities}
         self._derived = {numbered.rule.head.predicate for numbered in facts.checked.rules}
 
     def explain(self, question: FactKey, *, show_values: bool) -> Explanation:
-        explained: dict[FactKey, ExplainedFact] = {}
-        waiting = deque([question])
+        return Explanation(self._open_facts({}, [question], question), question, show_values)
+
+    def explain_conflict(self, conflict: Conflict, *, show_values: bool) -> Explanation:
+        """What led to two different values that a rule says are one."""
+        question = (EQUALITY, (conflict.left, conflict.right))
+        numbered = self._equalities[conflict.number]
+        latest = FactRow((), None, sys.maxsize)
+        first = ExplainedFact(
+            key=question,
+            source="rule",
+            name=conflict.rule.name,
+            rule=format_statement(conflict.rule),
+            place=str(conflict.rule.place),
+            bindings=conflict.binding,
+            reasons=tuple(self._list_reasons(numbered, conflict.binding, latest)),
+        )
+        explained = self._open_facts({question: first}, first.list_facts(), question)
+        return Explanation(explained, question, show_values, is_asked=False)
+
+    def _open_facts(
+        self, explained: dict[FactKey, ExplainedFact], first: Iterable[FactKey], question: FactKey
+    ) -> dict[FactKey, ExplainedFact]:
+        """Facts with all that they rest on, as far as there may be so many."""
+        waiting = deque(first)
         opened = 0
         while waiting:
             key = waiting.popleft()
@@ -115,7 +150,7 @@ class _Explainer:
                 opened += 1
                 explained[key] = self._explain_fact(key)
                 waiting += explained[key].list_facts()
-        return Explanation(explained, question, show_values)
+        return explained
 
     def _explain_fact(self, key: FactKey) -> ExplainedFact:
         origin = self._find_row(key)
@@ -181,7 +216,7 @@ class _Explainer:
             yield ExplainedAggregate(format_term(aggregate), value, tuple(contributors))
 
     def _list_reasons(
-        self, numbered: NumberedRule, binding: Binding, origin: FactRow
+        self, numbered: NumberedRule | NumberedEquality, binding: Binding, origin: FactRow
     ) -> Iterator[Reason]:
         for step in numbered.plan.steps:
             if not isinstance(step.literal, Atom):

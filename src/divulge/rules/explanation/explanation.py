@@ -9,6 +9,9 @@ from typing import Any, Literal, TypeAlias
 FactKey: TypeAlias = tuple[str, tuple[Any, ...]]
 """A fact: its predicate and its values."""
 
+EQUALITY = "="
+"""What stands for a predicate where two values are said to be one."""
+
 Source: TypeAlias = Literal["rule", "data", "program", "unopened", "missing"]
 """Where a fact comes from: a rule gave it, it was handed in or read, it stands in the program; its
 rule was not looked at, since the explanation has grown too long; it does not hold."""
@@ -86,12 +89,13 @@ class Explanation:
     """Why a fact holds, or why it does not; values stay hidden unless they are asked for.
 
     `facts` are in the order of reading: the fact in question first, each one before what it rests
-    on. The values of the question are shown: whoever asked has written them.
+    on. The values of the question are shown if somebody has written them (`is_asked`).
     """
 
     facts: Mapping[FactKey, ExplainedFact]
     question: FactKey
     show_values: bool = False
+    is_asked: bool = True
 
     @property
     def fact(self) -> ExplainedFact:

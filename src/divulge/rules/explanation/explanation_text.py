@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from divulge.rules.explanation.explanation import EQUALITY
 from divulge.rules.explanation.value_labels import ValueLabels
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class _ExplanationWriter:
 
     def __init__(self, explanation: Explanation) -> None:
         self._explanation = explanation
-        self._labels = ValueLabels(explanation.question[1], show_values=explanation.show_values)
+        asked = explanation.question[1] if explanation.is_asked else ()
+        self._labels = ValueLabels(asked, show_values=explanation.show_values)
         opened = [key for key, fact in explanation.facts.items() if fact.source == "rule"]
         self._numbers = {key: number for number, key in enumerate(opened, start=1)}
 
@@ -124,7 +126,10 @@ class _ExplanationWriter:
         return _say(self._explanation.facts[reason.fact].source, fact=fact)
 
     def _show_fact(self, key: FactKey) -> str:
-        return self._labels.show_fact(*key)
+        predicate, values = key
+        if predicate == EQUALITY:
+            return " = ".join(map(self._labels.show, values))
+        return self._labels.show_fact(predicate, values)
 
     def _list_fact(self, fact: ExplainedFact, numbers: Mapping[FactKey, int]) -> dict[str, Any]:
         content: dict[str, Any] = {
