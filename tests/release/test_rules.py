@@ -13,6 +13,7 @@ import pytest
 
 from divulge import Release, datasets, report
 from divulge.protection import OutOfReachError
+from divulge.report.page import page as verdict_page
 from divulge.work import InvalidInput
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -385,7 +386,7 @@ def test_a_conflict_of_an_equality_rule_is_not_judged_and_both_derivations_are_t
     assert "at([1], [3]): [1] moved to [3]" in told
     content = json.dumps(verdict.to_dict())
     assert "sits in [2]" in content
-    page = report.page.page(verdict)
+    page = verdict_page(verdict)
     for text in (told, content, page):
         assert "South" not in text
     assert "sits in [2]" in page

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import divulge as dv
-from divulge.rules import Explanation, Program, evaluate, explain
+from divulge.rules import AnswerReason, Explanation, Program, evaluate, explain
 from divulge.rules.explanation.term_values import evaluate_term, fold_values, holds
 from divulge.rules.language.syntax import Comparison
+from divulge.rules.plugin_atoms import build_plugin
 
 CONTROL = """
 % @name "{X} belongs to its own group"
@@ -129,8 +130,6 @@ def test_a_plugin_says_itself_why() -> None:
         return [len(name.as_py()) for name in names]
 
     rate.why = lambda name: f"the name has {len(name)} letters"  # type: ignore[attr-defined]
-    from divulge.rules.plugin_atoms import build_plugin
-
     plugins = {"rate": build_plugin("rate", rate, ["text"], ["integer"])}
     program = Program.parse('risky(X) :- bank(X), #rate(X, R), R > 3. bank("Roma").')
     with evaluate(program, plugins=plugins) as facts:
@@ -138,6 +137,33 @@ def test_a_plugin_says_itself_why() -> None:
         hidden = str(explain(facts, 'risky("Roma")'))
     assert '#rate("Roma", 4) (the plug-in\'s answer: the name has 4 letters)' in shown
     assert "letters" not in hidden
+
+
+def test_an_answer_opens_where_a_plugin_says_what_it_rests_on() -> None:
+    class Rate:
+        def __call__(self, names: Any) -> list[int]:
+            return [len(name.as_py()) for name in names]
+
+        def why(self, name: str) -> AnswerReason:
+            return AnswerReason({"capital": f"of {name}"}, ["It is a long name."])
+
+    plugins = {"rate": build_plugin("rate", Rate(), ["text"], ["integer"])}
+    program = Program.parse('risky(X) :- bank(X), #rate(X, R), R > 3. bank("Roma").')
+    with evaluate(program, plugins=plugins) as facts:
+        shown = explain(facts, 'risky("Roma")', show_values=True)
+        hidden = explain(facts, 'risky("Roma")')
+    assert str(shown).splitlines()[-4:] == [
+        '   since bank("Roma") (given), #rate("Roma", 4) (2)',
+        '2. #rate("Roma", 4)',
+        "   with capital = of Roma",
+        "   It is a long name.",
+    ]
+    assert "of Roma" not in str(hidden)
+    assert "It is a long name." in str(hidden)
+    [answer] = [each for each in shown.to_dict()["facts"] if each["source"] == "answer"]
+    assert answer["values"] == {"capital": "of Roma"}
+    assert answer["sentences"] == ["It is a long name."]
+    assert "It is a long name." in shown.to_svg()
 
 
 def test_sets_unpacked_into_facts_are_explained() -> None:

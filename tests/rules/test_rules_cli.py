@@ -123,3 +123,57 @@ def test_derived_facts_are_written_to_a_new_folder_only(
     assert "--overwrite" not in str(refused)
     assert (tmp_path / "full" / "rel.csv").read_text() == "mine"
     assert (tmp_path / "file").read_text() == "mine"
+
+
+RELEASE = """
+[[dataset]]
+name = "people"
+source = "people.csv"
+subjects = "people"
+[dataset.roles]
+identifier = ["id"]
+quasi_identifier = ["town"]
+[[limit]]
+dataset = "people"
+measure = "k_anonymity"
+at_least = 1
+[rules]
+files = ["few.rules", "more.rules"]
+"""
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text("id,town\np1,Roma\np2,Roma\np3,Bari\n")
+    (tmp_path / "few.rules").write_text(
+        '% @name "{I} lives where few do"\n'
+        'risk(I, R) :- original(_, I, "town", "Bari"), #risk(I, R).\n'
+    )
+    (tmp_path / "more.rules").write_text(
+        "alike(I, J) :- val(M, I, A, V), val(M, J, A, V), I < J.\n"
+    )
+    (tmp_path / "other.rules").write_text("role(A, C) :- category(_, A, C).\n")
+    path = tmp_path / "release.toml"
+    path.write_text(RELEASE)
+    return path
+
+
+def test_rules_read_the_data_of_a_release_and_what_they_say_of_themselves(release: Path) -> None:
+    folder = release.parent
+    told = invoke("run", folder / "few.rules", "--release", release, "--json")
+    assert told.exit_code == 0, told.output
+    counts = json.loads(told.stdout)["counts"]
+    assert (counts["risk"], counts["alike"]) == (1, 1)
+    shown = ["--show", "role", "--release", release]
+    told = invoke("run", folder / "other.rules", *shown)
+    assert told.stdout.splitlines() == ["role(id, identifier)", "role(town, quasi_identifier)"]
+    both = invoke("run", folder / "few.rules", "--release", release, "--facts", "own=x.csv")
+    assert "leave one of the two out" in str(both.exception)
+
+
+def test_a_risk_of_a_record_of_a_release_opens_to_its_group(release: Path) -> None:
+    told = invoke("why", release.parent / "few.rules", 'risk("p3", 1)', "--release", release)
+    assert told.exit_code == 0, told.output
+    assert "Nobody else of 3 people shows the same values." in told.stdout
+    assert "place 1 of 1 in its group, 1 of 3 of all" in told.stdout
+    assert "with town = [" in told.stdout

@@ -19,7 +19,7 @@ from divulge.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from divulge.rules import Facts, Program
+    from divulge.rules import Facts
 
 COULD_NOT_RUN = 2
 
@@ -32,6 +32,15 @@ File = Annotated[Path, typer.Argument(help="A program of rules.", show_default=F
 FactFiles = Annotated[
     list[str] | None,
     typer.Option("--facts", help="Facts of a predicate: own=ownership.csv; may be repeated."),
+]
+
+ReleaseFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--release",
+        help="Read the datasets of this release, and what they say of themselves, as rules of it "
+        "do. If the program is one of its rule files, all of them are taken.",
+    ),
 ]
 
 
@@ -93,6 +102,7 @@ def check(file: File, json: Json = False) -> None:
 def run(
     file: File,
     facts: FactFiles = None,
+    release: ReleaseFile = None,
     show: Annotated[
         list[str] | None,
         typer.Option(help="Show the facts of this predicate, with their values; repeat."),
@@ -111,10 +121,10 @@ def run(
     from divulge.rules import explain
 
     _check_new_folder(out)
-    program, handed_in = _load(file, facts)
+    handed_in = _list_fact_files(facts, release)
     with (
         set_run_conditions(None, {"--out": out}, [file, *handed_in.values()]),
-        _evaluate(program, handed_in) as derived,
+        _evaluate(file, handed_in, release) as derived,
     ):
         shown = {name: derived.rows(name) for name in _check_names(derived, show or [])}
         counts = {name: derived.count(name) for name in derived}
@@ -150,6 +160,7 @@ def why(
     file: File,
     fact: Annotated[str, typer.Argument(help="""A fact, such as 'rel("A", "C")'.""")],
     facts: FactFiles = None,
+    release: ReleaseFile = None,
     values: Annotated[
         bool, typer.Option("--values", help="Show the values of records, not numbers for them.")
     ] = False,
@@ -162,11 +173,11 @@ def why(
     from divulge.rules import explain
     from divulge.work import whole_file
 
-    program, handed_in = _load(file, facts)
+    handed_in = _list_fact_files(facts, release)
     inputs = [file, *handed_in.values()]
     with (
         set_run_conditions(None, {"--chart": chart}, inputs, overwrite),
-        _evaluate(program, handed_in) as derived,
+        _evaluate(file, handed_in, release) as derived,
     ):
         explanation = explain(derived, fact, show_values=values)
         if chart is not None:
@@ -181,9 +192,8 @@ def why(
             print_sentence("rules.written", path=chart)
 
 
-def _load(file: Path, facts: Sequence[str] | None) -> tuple[Program, dict[str, Path]]:
-    """The program, and the files of facts by predicate."""
-    from divulge.rules import Program
+def _list_fact_files(facts: Sequence[str] | None, release: Path | None) -> dict[str, Path]:
+    """The files of facts by predicate."""
     from divulge.work import Problems
 
     problems = Problems("--facts")
@@ -195,8 +205,10 @@ def _load(file: Path, facts: Sequence[str] | None) -> tuple[Program, dict[str, P
         elif name in handed_in:
             problems.add("", build_sentence("rules.given_twice", predicate=name))
         handed_in[name] = Path(path)
+    if facts and release is not None:
+        problems.add("", build_sentence("rules.facts_and_release"))
     problems.raise_any()
-    return Program.load(file), handed_in
+    return handed_in
 
 
 def _check_new_folder(out: Path | None) -> None:
@@ -208,11 +220,16 @@ def _check_new_folder(out: Path | None) -> None:
     problems.raise_any()
 
 
-def _evaluate(program: Program, handed_in: dict[str, Path]) -> Facts:
+def _evaluate(file: Path, handed_in: dict[str, Path], release: Path | None) -> Facts:
     from divulge.data import read
-    from divulge.rules import evaluate
+    from divulge.rules import Program, evaluate
 
-    return evaluate(program, {name: read(path) for name, path in handed_in.items()})
+    if release is not None:
+        from divulge.release import Release
+        from divulge.release.rule_programs.release_facts import derive_release_facts
+
+        return derive_release_facts(Release.load(release), file)
+    return evaluate(Program.load(file), {name: read(path) for name, path in handed_in.items()})
 
 
 def _check_names(derived: Facts, names: Sequence[str]) -> Sequence[str]:

@@ -22,9 +22,10 @@ from divulge.rules.explanation.explanation import Explanation
 from divulge.rules.language.program import Program
 from divulge.rules.library.library_programs import list_library, load_library
 from divulge.rules.library.name_likeness import measure_likeness
-from divulge.rules.plugin_atoms import RulePlugin, plugin
+from divulge.rules.plugin_atoms import AnswerReason, RulePlugin, plugin
 
 __all__ = [
+    "AnswerReason",
     "BoundReached",
     "CheckedProgram",
     "Explanation",

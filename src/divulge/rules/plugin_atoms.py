@@ -32,6 +32,17 @@ class RulePlugin:
     outputs: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class AnswerReason:
+    """Why a plug-in answered as it did: values of records, hidden with others, and plain sentences.
+
+    A function with a method `why` that gives one of these for single inputs is explained by it.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    sentences: Sequence[str] = ()
+
+
 @dataclass
 class _Registry:
     plugins: dict[str, RulePlugin] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_risks
 from divulge.records.risk.measure_names import name_risk
+from divulge.records.risk.risk_reason import RiskReason, explain_risk
 from divulge.work import DivulgeError
 from divulge.work.arrays import Floats
 
@@ -101,6 +102,19 @@ class RecordRisk:
             return 1.0
         place = int(np.argmax(below + left * ascending > allowed))
         return float(max(0.0, (allowed - below[place]) / left[place]))
+
+    def why(self, record: int) -> RiskReason:
+        """Why a record (by its number, from 0) has its risk: its group, weights, and rank.
+
+        >>> import divulge as dv
+        >>> companies = dv.datasets.inflation_and_growth_example()
+        >>> print(dv.records.reidentification_risk(companies).why(3))
+        Nobody else of 20 companies shows the same values.
+        The group stands for 60 in the population, the record for 60.
+        Its reidentification risk is 1.67%: place 1 of 1 in its group, 3 of 20 of all.
+        """
+        names = self.attributes
+        return explain_risk(self.values, self.dataset, names, record, self.title)
 
     def summary(self, threshold: float = DEFAULT_THRESHOLD) -> dict[str, Any]:
         """The figures that people ask for first, as plain values."""

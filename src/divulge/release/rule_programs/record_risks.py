@@ -12,6 +12,8 @@ from divulge.data import Dataset
 from divulge.data.column import Column
 from divulge.protection.changes.changes import select_records
 from divulge.protection.limits.goal_list import build_goals
+from divulge.records.risk.measure_names import name_risk
+from divulge.records.risk.risk_reason import explain_risk
 from divulge.release.rule_programs.rule_data import RuleData
 from divulge.release.rule_programs.rule_program import RISK
 from divulge.work.arrays import Floats, Ints
@@ -19,7 +21,7 @@ from divulge.work.arrays import Floats, Ints
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from divulge.rules.plugin_atoms import RulePlugin
+    from divulge.rules.plugin_atoms import AnswerReason, RulePlugin
 
 NOBODY = -1
 """The place of a record that is not, or no longer, there."""
@@ -34,6 +36,8 @@ class RecordRisks:
     answers_places: bool = field(default=False, init=False)
     """Whether rules are told where a record is, and not its risk: to see whose risk goes where."""
     _risks: Floats | None = field(default=None, init=False)
+    _among: tuple[str, ...] = field(default=(), init=False)
+    """By what records are looked for."""
     _places: RecordPlaces | None = field(default=None, init=False)
 
     def look_at(self, data: RuleData) -> None:
@@ -45,7 +49,20 @@ class RecordRisks:
         """The plug-in atom that answers from here."""
         from divulge.rules.plugin_atoms import build_plugin
 
-        return build_plugin(RISK, self._answer, ["any"], ["number"])
+        return build_plugin(RISK, self, ["any"], ["number"])
+
+    def why(self, record: object) -> AnswerReason | None:
+        """Who is like a record, for how many they stand, and its rank."""
+        from divulge.rules.plugin_atoms import AnswerReason
+
+        dataset = self.data.find_subject()
+        [place] = self.find_places(dataset).find([record])
+        if place == NOBODY:
+            return None
+        risks = self.measure_all()
+        name = str(name_risk(self.measure))
+        said = explain_risk(risks, dataset, self._among, int(place), name)
+        return AnswerReason(said.values, [str(sentence) for sentence in said.sentences])
 
     def measure_all(self) -> Floats:
         """The risk of each record, in their order."""
@@ -53,6 +70,7 @@ class RecordRisks:
             dataset = self.data.find_subject()
             original = align_records(self.data.originals[dataset.name], dataset)
             [goal] = build_goals(dataset, [Limit(self.measure, at_most=1.0)], original=original)
+            self._among = goal.among
             self._risks = goal.measure_standing(dataset, original).risk
         return self._risks
 
@@ -62,7 +80,8 @@ class RecordRisks:
             self._places = RecordPlaces.of(dataset)
         return self._places
 
-    def _answer(self, records: pa.Array) -> list[float | None]:
+    def __call__(self, records: pa.Array) -> list[float | None]:
+        """The risk of each of these records; None where there is no such record."""
         places = self.find_places(self.data.find_subject()).find(records.to_pylist())
         known = places != NOBODY
         answers = places.astype(np.float64) if self.answers_places else self.measure_all()[places]

@@ -57,6 +57,9 @@ class Ask:
     sql: str
 
 
+Restrict: TypeAlias = Callable[[Atom, str], Sequence[exp.Expr]]
+"""Further conditions on the facts of an atom, which stand under an alias."""
+
 Task: TypeAlias = RunStatement | Refuse | Ask
 
 
@@ -68,6 +71,7 @@ class BodyQuery:
     plugin_types: Types
     read_atom: ReadAtom
     prefix: str = "b"
+    restrict: Restrict | None = None
     translator: Translator = field(default_factory=Translator)
     tables: list[exp.Expr] = field(default_factory=list)
     conditions: list[exp.Expr] = field(default_factory=list)
@@ -140,6 +144,8 @@ class BodyQuery:
         alias = f"t{self.joined}"
         self.joined += 1
         self.tables.append(exp.to_table(table).as_(alias))
+        if self.restrict is not None:
+            self.conditions += self.restrict(atom, alias)
         self._lay_arguments(atom, alias, self.types[atom.predicate])
 
     def _lay_arguments(self, atom: Atom, alias: str, types: Sequence[ValueType]) -> None:

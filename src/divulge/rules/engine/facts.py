@@ -270,16 +270,13 @@ class Facts(Mapping[str, "pa.Table"]):
     def _build_body(
         self, numbered: NumberedRule | NumberedEquality, before: FactRow | None
     ) -> BodyQuery:
-        def read_atom(number: int, atom: Atom) -> str:
-            table = self._context.read_full(number, atom)
-            is_late = atom.is_plugin or atom.is_negated or self._is_moving(atom.predicate)
-            if before is None or is_late:
-                return table
-            earlier = exp.select("*").from_(table).where(_select_earlier(before))
-            self._runner.run(f"CREATE OR REPLACE TEMP VIEW {table}_earlier AS {write_sql(earlier)}")
-            return f"{table}_earlier"
+        def select_earlier(atom: Atom, alias: str) -> list[exp.Expr]:
+            if before is None or self._is_moving(atom.predicate):
+                return []
+            return [_select_earlier(before, alias)]
 
-        return build_body(numbered.plan, self._context, read_atom, f"e{numbered.number}")
+        read_atom, prefix = self._context.read_full, f"e{numbered.number}"
+        return build_body(numbered.plan, self._context, read_atom, prefix, restrict=select_earlier)
 
     def _lay_head(self, body: BodyQuery, numbered: NumberedRule, values: tuple[Any, ...]) -> None:
         """Ask for the bindings whose head has these values, as far as the body decides it."""
@@ -309,9 +306,9 @@ class Facts(Mapping[str, "pa.Table"]):
         return exp.select(*table.columns).distinct().from_(table.facts)
 
 
-def _select_earlier(before: FactRow) -> exp.Expr:
-    """The condition that a row was there before a fact."""
-    return fill("O < R", O=exp.column("o"), R=exp.Literal.number(before.round))
+def _select_earlier(before: FactRow, table: str | None = None) -> exp.Expr:
+    """The condition that a row of a table was there before a fact."""
+    return fill("O < R", O=exp.column("o", table=table), R=exp.Literal.number(before.round))
 
 
 def _try_write(value: Any, kind: ValueType) -> exp.Expr | None:

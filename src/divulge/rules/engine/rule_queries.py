@@ -15,7 +15,14 @@ from sqlglot import exp
 from divulge.rules.checks.body_plan import BodyPlan
 from divulge.rules.checks.type_inference import Types, infer_aggregate, infer_term, number_type
 from divulge.rules.checks.value_types import DOUBLE, ValueType
-from divulge.rules.engine.body_query import BodyQuery, ReadAtom, Refuse, RunStatement, Task
+from divulge.rules.engine.body_query import (
+    BodyQuery,
+    ReadAtom,
+    Refuse,
+    Restrict,
+    RunStatement,
+    Task,
+)
 from divulge.rules.engine.expressions import Translator
 from divulge.rules.engine.predicate_tables import PredicateTable
 from divulge.rules.engine.sql_values import (
@@ -58,9 +65,16 @@ class RuleContext:
         return read_atom
 
 
-def build_body(plan: BodyPlan, context: RuleContext, read_atom: ReadAtom, prefix: str) -> BodyQuery:
+def build_body(
+    plan: BodyPlan,
+    context: RuleContext,
+    read_atom: ReadAtom,
+    prefix: str,
+    *,
+    restrict: Restrict | None = None,
+) -> BodyQuery:
     """The steps of a plan as a query."""
-    query = BodyQuery(context.types, context.plugin_types, read_atom, prefix)
+    query = BodyQuery(context.types, context.plugin_types, read_atom, prefix, restrict)
     for step in plan.steps:
         literal = step.literal
         inputs = context.plugin_inputs.get(literal.predicate, 0) if isinstance(literal, Atom) else 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from divulge.rules.checks.program_check import NumberedEquality, NumberedRule
@@ -28,6 +28,7 @@ from divulge.rules.explanation.term_values import Binding, UnknownValue, evaluat
 from divulge.rules.language.formatter import format_literal, format_statement, format_term
 from divulge.rules.language.program import Program
 from divulge.rules.language.syntax import Atom, Rule
+from divulge.rules.plugin_atoms import AnswerReason
 from divulge.rules.tuning import MOST_EXPLAINED_FACTS
 from divulge.work import InvalidInput, Problem
 
@@ -69,13 +70,12 @@ def explain(
     explainer = _Explainer(facts, most_facts)
     if isinstance(question, Conflict):
         return explainer.explain_conflict(question, show_values=show_values)
-    predicate, values = _read_question(facts, question)
-    return explainer.explain((predicate, values), show_values=show_values)
+    return explainer.explain(_read_question(facts, question), show_values=show_values)
 
 
-def explain_key(facts: Facts, key: FactKey, *, most_facts: int = MOST_EXPLAINED_FACTS) -> Explanation:
+def explain_key(facts: Facts, key: FactKey) -> Explanation:
     """Say why a fact holds that is there as values."""
-    return _Explainer(facts, most_facts).explain(key, show_values=False)
+    return _Explainer(facts, MOST_EXPLAINED_FACTS).explain(key, show_values=False)
 
 
 def _read_question(facts: Facts, question: str) -> FactKey:
@@ -108,6 +108,7 @@ class _Explainer:
         self._facts = facts
         self._most_facts = most_facts
         self._rules = {numbered.number: numbered for numbered in facts.checked.rules}
+        self._answers: dict[FactKey, AnswerReason] = {}
         self._equalities = {numbered.number: numbered for numbered in facts.checked.equalities}
         self._derived = {numbered.rule.head.predicate for numbered in facts.checked.rules}
 
@@ -140,6 +141,15 @@ class _Explainer:
         while waiting:
             key = waiting.popleft()
             if key in explained:
+                continue
+            if key in self._answers:
+                said = self._answers[key]
+                explained[key] = ExplainedFact(
+                    key=key,
+                    source="answer",
+                    bindings=said.values,
+                    sentences=tuple(said.sentences),
+                )
                 continue
             is_simple = key[0] not in self._derived and key != question
             if is_simple:
@@ -226,20 +236,25 @@ class _Explainer:
             if step.act == "absent":
                 yield Reason("absence", (predicate, pattern))
             elif step.act == "ask":
-                yield Reason("answer", (predicate, pattern), self._ask_why(predicate, pattern))
+                yield self._build_answer(predicate, pattern)
             elif None not in pattern:
                 yield Reason("fact", (predicate, pattern))
             else:
                 found = self._facts.find_facts(predicate, pattern, before=origin, limit=1)
                 yield from (Reason("fact", (predicate, values)) for values in found)
 
-    def _ask_why(self, predicate: str, pattern: Sequence[Any]) -> str | None:
-        """What a plug-in says of its answer, if it says anything."""
+    def _build_answer(self, predicate: str, pattern: tuple[Any, ...]) -> Reason:
+        """The answer of a plug-in, with what it says of it, if it says anything."""
+        key = (f"#{predicate}", pattern)
         plugin = self._facts.checked.plugins.get(predicate)
         why = getattr(plugin.function, "why", None) if plugin is not None else None
         if plugin is None or why is None:
-            return None
-        return str(why(*pattern[: len(plugin.inputs)]))
+            return Reason("answer", key)
+        said = why(*pattern[: len(plugin.inputs)])
+        if isinstance(said, AnswerReason):
+            self._answers[key] = said
+            return Reason("answer", key, is_open=True)
+        return Reason("answer", key, None if said is None else str(said))
 
     def _find_failures(self, key: FactKey) -> Iterator[FailedRule]:
         """For each rule of the predicate the first literal without a match."""

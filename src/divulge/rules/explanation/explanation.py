@@ -12,9 +12,10 @@ FactKey: TypeAlias = tuple[str, tuple[Any, ...]]
 EQUALITY = "="
 """What stands for a predicate where two values are said to be one."""
 
-Source: TypeAlias = Literal["rule", "data", "program", "unopened", "missing"]
-"""Where a fact comes from: a rule gave it, it was handed in or read, it stands in the program; its
-rule was not looked at, since the explanation has grown too long; it does not hold."""
+Source: TypeAlias = Literal["rule", "data", "program", "answer", "unopened", "missing"]
+"""Where a fact comes from: a rule gave it, it was handed in or read, it stands in the program, a
+plug-in answered it and says why; its rule was not looked at, since the explanation has grown too
+long; it does not hold."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Reason:
     kind: Literal["fact", "absence", "answer"]
     fact: FactKey
     words: str | None = None
+    is_open: bool = False
+    """Whether a plug-in says of its answer what it rests on."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +76,17 @@ class ExplainedFact:
     """The variables of the rule; of a rule with aggregates those that all contributors share."""
     aggregates: tuple[ExplainedAggregate, ...] = ()
     reasons: tuple[Reason, ...] = ()
+    sentences: tuple[str, ...] = ()
+    """What a plug-in says of its answer."""
     failures: tuple[FailedRule, ...] = ()
     """Of a fact that does not hold: why each rule did not give it."""
 
     def list_facts(self) -> list[FactKey]:
-        """The facts that it rests on, each once, in the order of the text."""
+        """The facts and opened answers that it rests on, each once, in the order of the text."""
         parts = [self.reasons]
         parts += [one.reasons for group in self.aggregates for one in group.contributors]
-        keys = [one.fact for reasons in parts for one in reasons if one.kind == "fact"]
-        return list(dict.fromkeys(keys))
+        named = [one for reasons in parts for one in reasons if one.kind == "fact" or one.is_open]
+        return list(dict.fromkeys(one.fact for one in named))
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,8 @@ class _ExplanationWriter:
         self._explanation = explanation
         asked = explanation.question[1] if explanation.is_asked else ()
         self._labels = ValueLabels(asked, show_values=explanation.show_values)
-        opened = [key for key, fact in explanation.facts.items() if fact.source == "rule"]
+        facts = explanation.facts.items()
+        opened = [key for key, fact in facts if fact.source in ("rule", "answer")]
         self._numbers = {key: number for number, key in enumerate(opened, start=1)}
 
     def write_lines(self) -> Iterator[str]:
@@ -63,6 +64,11 @@ class _ExplanationWriter:
         """A fact in words, and below what its aggregates come to."""
         if fact.source == "missing":
             return [line.strip() for line in self._write_missing(fact)]
+        if fact.source == "answer":
+            lines = [self._show_fact(fact.key)]
+            if fact.bindings:
+                lines.append(self._show_bindings(fact.bindings))
+            return [*lines, *fact.sentences]
         totals = [f"{one.text} = {self._labels.show(one.value)}" for one in fact.aggregates]
         return [self.name_fact(fact), *totals]
 
@@ -87,11 +93,14 @@ class _ExplanationWriter:
     def _write_fact(self, fact: ExplainedFact) -> Iterator[str]:
         words = f": {self.name_fact(fact)}" if fact.name is not None else ""
         yield f"{self._numbers[fact.key]}. {self._show_fact(fact.key)}{words}"
-        yield "   " + _say("rule", rule=_join_lines(fact.rule or ""))
+        if fact.rule is not None:
+            yield "   " + _say("rule", rule=_join_lines(fact.rule))
         if fact.bindings:
             yield "   " + _say("bindings", bindings=self._show_bindings(fact.bindings))
         if fact.reasons:
             yield "   " + _say("reasons", reasons=self._show_reasons(fact.reasons))
+        for sentence in fact.sentences:
+            yield f"   {sentence}"
         for aggregate in fact.aggregates:
             value, count = self._labels.show(aggregate.value), len(aggregate.contributors)
             yield "   " + _say("aggregate", aggregate=aggregate.text, value=value, count=count)
@@ -117,7 +126,7 @@ class _ExplanationWriter:
         fact = self._show_fact(reason.fact)
         if reason.kind == "absence":
             return _say("absence", fact=fact)
-        if reason.kind == "answer":
+        if reason.kind == "answer" and not reason.is_open:
             if reason.words is None or not self._explanation.show_values:
                 return _say("answer", fact=fact)
             return _say("answer_words", fact=fact, words=reason.words)
@@ -164,6 +173,9 @@ class _ExplanationWriter:
                     for aggregate in fact.aggregates
                 ],
             }
+        if fact.source == "answer":
+            content["values"] = {name: self._labels.show(v) for name, v in fact.bindings.items()}
+            content["sentences"] = list(fact.sentences)
         if fact.source == "missing":
             content["failures"] = [
                 {"rule": _join_lines(one.rule), "place": one.place, "no_match_for": one.literal}
@@ -176,7 +188,7 @@ class _ExplanationWriter:
     ) -> list[dict[str, Any]]:
         return [
             {"kind": reason.kind, "number": numbers[reason.fact]}
-            if reason.kind == "fact"
+            if reason.kind == "fact" or reason.is_open
             else {"kind": reason.kind, "fact": self._show_fact(reason.fact)}
             for reason in reasons
         ]

@@ -17,7 +17,7 @@ BOX_WIDTH = 420
 LETTERS_IN_A_LINE = 62
 LINE_HEIGHT = 16
 INDENT, GAP, MARGIN, PADDING = 28, 10, 16, 7
-_FILLS = {"rule": "#e8f0fb", "missing": "#fbe9e7"}
+_FILLS = {"rule": "#e8f0fb", "missing": "#fbe9e7", "answer": "#fdf6e3"}
 _OTHER_FILL = "#f5f5f5"
 _REPEATED_FILL = "#ffffff"
 

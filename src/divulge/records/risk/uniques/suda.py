@@ -26,8 +26,10 @@ from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_contributions
 from divulge.records.risk.frequencies import Frequencies, frequencies
+from divulge.records.risk.measure_names import name_risk
 from divulge.records.risk.null_readings import settle_reading
 from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.risk_reason import RiskReason, explain_risk
 from divulge.records.risk.uniques.minimal_uniques import (
     MOST_ATTRIBUTES,
     MinimalUniqueRows,
@@ -57,6 +59,11 @@ class Suda:
     attributes: tuple[str, ...]
     max_size: int
     sampling_fraction: float
+
+    def why(self, record: int) -> RiskReason:
+        """Why a record (by its number, from 0) has its chance: its group, weights, and rank."""
+        name = str(name_risk("dis_suda"))
+        return explain_risk(self.dis, self.dataset, self.attributes, record, name)
 
     def risky(
         self, smaller_than: float, by: Literal["smallest", "mean"] = "smallest"
