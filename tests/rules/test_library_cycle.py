@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rules.library_cases import FEW, companies, copy_roles, run_library
 
 import divulge as dv
 from divulge.data import Dataset, Hierarchy
+from divulge.protection.changes.changes import hide_cells
 from divulge.protection.limits.goal_list import build_goals
 
 ITALY = {
@@ -105,6 +106,74 @@ def test_the_kernels_suppressions_of_figure_5_are_among_the_candidates() -> None
 @given(companies(with_nulls=False, max_rows=6).filter(lambda dataset: dataset.rows > 1))
 def test_the_kernels_suppressions_are_among_the_candidates(dataset: Dataset) -> None:
     _follow_suppression(dataset, 2)
+
+
+def _replay_rounds(dataset: Dataset, k: int) -> int:
+    """Each step of the kernel is among the candidates of the data as the steps before left them."""
+    limit = dv.Limit("k_anonymity", at_least=k, nulls="maybe")
+    protected = dv.protection.protect(dataset, [limit], methods=["suppress"], search="cycle")
+    programs = ("k_anonymity", "anonymization_cycle", "local_suppression")
+    given_facts: dict[str, list[Any]] = {"k": [(k,)], "limit": [(0.5,)]}
+    keys = _list_keys(dataset).tolist()
+    state = dataset
+    steps = [each for each in protected.decisions if each.record is not None]
+    for step in steps:
+        assert step.record is not None
+        with run_library(state, *programs, **given_facts) as facts:
+            candidates = {(key, name) for _, key, name, _ in facts.rows("candidate")}
+            named = {key for (key,) in facts.rows("anonymize")}
+        assert keys[step.record] in named
+        assert (keys[step.record], step.attribute) in candidates
+        state = hide_cells(state, {str(step.attribute): np.array([step.record])})
+    with run_library(state, *programs, **given_facts) as facts:
+        assert facts.rows("anonymize") == []
+    return len(steps)
+
+
+def test_in_every_round_the_kernels_suppression_of_figure_5_is_a_candidate() -> None:
+    assert _replay_rounds(dv.datasets.local_suppression_example(), 2) == 2
+
+
+@settings(max_examples=3)
+@given(companies(with_nulls=False, max_rows=4).filter(lambda dataset: dataset.rows > 1))
+def test_in_every_round_the_kernels_suppression_is_a_candidate(dataset: Dataset) -> None:
+    _replay_rounds(dataset, 2)
+
+
+def test_in_every_round_the_kernels_recoding_is_a_candidate() -> None:
+    """The column climbs level by level; who is named at each level climbs as the column does."""
+    example = dv.datasets.local_suppression_example()
+    state = example.describe(roles=copy_roles(example), hierarchies=ITALY)
+    limit = dv.Limit("k_anonymity", at_least=5, nulls="maybe")
+    protected = dv.protection.protect(state, [limit], methods=["recode", "suppress"])
+    steps = [each for each in protected.decisions if each.change == "recoded"]
+    assert len(steps) == 2
+    programs = ("k_anonymity", "anonymization_cycle", "global_recoding")
+    hierarchy = ITALY["Area"]
+    for level, step in enumerate(steps):
+        column = hierarchy.coarsen(example.columns["Area"], level) if level else None
+        if column is not None:
+            state = replace(state, columns={**state.columns, "Area": column})
+        types = {
+            "type_of": [("Area", f"level {level}")],
+            "sub_type_of": [("level 0", "level 1"), ("level 1", "level 2")],
+            "inst_of": [
+                *((city, "level 0") for city in ("Roma", "Milano", "Torino")),
+                *((region, "level 1") for region in ("Center", "North")),
+                ("Italy", "level 2"),
+            ],
+            "is_a": [
+                ("Roma", "Center"),
+                ("Milano", "North"),
+                ("Torino", "North"),
+                ("Center", "Italy"),
+                ("North", "Italy"),
+            ],
+        }
+        with run_library(state, *programs, k=[(5,)], limit=[(0.5,)], **types) as facts:
+            coarser = {(name, value): above for _, name, value, above in facts.rows("coarser")}
+            assert facts.rows("candidate")
+        assert {("Area", v): above for v, above in step.binding["mapping"].items()} == coarser
 
 
 def test_the_kernels_recoding_of_figure_5_is_among_the_candidates() -> None:

@@ -25,7 +25,7 @@ def evaluate_rules(rules: RuleProgram, data: RuleData) -> Facts:
     """All that follows from the rules of a release and the records of its datasets."""
     from divulge.rules import evaluate
 
-    risks = RecordRisks(rules.risk_measure, data)
+    risks = RecordRisks.of(rules, data)
     given = {**list_lasting_facts(rules, data), **list_current_facts(rules, data)}
     return evaluate(rules.program, given, plugins={RISK: risks.build_plugin()})
 

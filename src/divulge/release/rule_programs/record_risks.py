@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from divulge.protection.limits.goal_list import build_goals
 from divulge.records.risk.measure_names import name_risk
 from divulge.records.risk.risk_reason import explain_risk
 from divulge.release.rule_programs.rule_data import RuleData
-from divulge.release.rule_programs.rule_program import RISK
+from divulge.release.rule_programs.rule_program import RISK, RuleProgram
+from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -27,68 +28,120 @@ NOBODY = -1
 """The place of a record that is not, or no longer, there."""
 
 
+class MeasuredRisks(NamedTuple):
+    """The risk of each record, and by what attributes records are looked for."""
+
+    risks: Floats
+    among: tuple[str, ...]
+
+
 @dataclass
 class RecordRisks:
     """The risk of each record of the data that are looked at, measured when first asked for."""
 
     measure: str
     data: RuleData
+    names_dataset: bool = False
+    """Whether rules say of which dataset they ask; otherwise there is one."""
     answers_places: bool = field(default=False, init=False)
     """Whether rules are told where a record is, and not its risk: to see whose risk goes where."""
-    _risks: Floats | None = field(default=None, init=False)
-    _among: tuple[str, ...] = field(default=(), init=False)
-    """By what records are looked for."""
-    _places: RecordPlaces | None = field(default=None, init=False)
+    _measured: dict[str, MeasuredRisks] = field(default_factory=dict, init=False)
+    _places: dict[str, RecordPlaces] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def of(cls, rules: RuleProgram, data: RuleData) -> RecordRisks:
+        """What the rules of a release may ask of its datasets.
+
+        Raises:
+            InvalidInput: if it is not clear of which dataset they ask.
+        """
+        if rules.asks_risk and not rules.names_dataset_of_risk and len(data.published) > 1:
+            message = (
+                "the release publishes several datasets of records; say which is meant by a first "
+                "argument: #risk(M, I, R)."
+            )
+            raise InvalidInput("rules", [Problem("#risk", message)])
+        return cls(rules.risk_measure, data, rules.names_dataset_of_risk)
 
     def look_at(self, data: RuleData) -> None:
         """Turn to other data."""
         self.data = data
-        self._risks = None
+        self._measured = {}
 
     def build_plugin(self) -> RulePlugin:
         """The plug-in atom that answers from here."""
         from divulge.rules.plugin_atoms import build_plugin
 
-        return build_plugin(RISK, self, ["any"], ["number"])
+        inputs = ["any"] * (2 if self.names_dataset else 1)
+        return build_plugin(RISK, self, inputs, ["number"])
 
-    def why(self, record: object) -> AnswerReason | None:
+    def why(self, *asked: object) -> AnswerReason | None:
         """Who is like a record, for how many they stand, and its rank."""
         from divulge.rules.plugin_atoms import AnswerReason
 
-        dataset = self.data.find_subject()
+        *names, record = asked
+        dataset = self._find_subject(str(names[0]) if names else None)
+        if dataset is None:
+            return None
         [place] = self.find_places(dataset).find([record])
         if place == NOBODY:
             return None
-        risks = self.measure_all()
+        measured = self._measure(dataset)
         name = str(name_risk(self.measure))
-        said = explain_risk(risks, dataset, self._among, int(place), name)
+        said = explain_risk(measured.risks, dataset, measured.among, int(place), name)
         return AnswerReason(said.values, [str(sentence) for sentence in said.sentences])
 
     def measure_all(self) -> Floats:
-        """The risk of each record, in their order."""
-        if self._risks is None:
-            dataset = self.data.find_subject()
-            original = align_records(self.data.originals[dataset.name], dataset)
-            [goal] = build_goals(dataset, [Limit(self.measure, at_most=1.0)], original=original)
-            self._among = goal.among
-            self._risks = goal.measure_standing(dataset, original).risk
-        return self._risks
+        """The risk of each record of the only dataset, in their order."""
+        return self._measure(self.data.find_subject()).risks
 
     def find_places(self, dataset: Dataset) -> RecordPlaces:
         """Where the records of a dataset are."""
-        if self._places is None or not self._places.fits(dataset):
-            self._places = RecordPlaces.of(dataset)
-        return self._places
+        places = self._places.get(dataset.name)
+        if places is None or not places.fits(dataset):
+            places = self._places[dataset.name] = RecordPlaces.of(dataset)
+        return places
 
-    def __call__(self, records: pa.Array) -> list[float | None]:
+    def __call__(self, *asked: pa.Array) -> list[float | None]:
         """The risk of each of these records; None where there is no such record."""
-        places = self.find_places(self.data.find_subject()).find(records.to_pylist())
+        records = asked[-1].to_pylist()
+        names = asked[0].to_pylist() if self.names_dataset else [None] * len(records)
+        answers: list[float | None] = [None] * len(records)
+        for name in dict.fromkeys(names):
+            dataset = self._find_subject(name)
+            if dataset is not None:
+                numbers = [number for number, other in enumerate(names) if other == name]
+                for number, answer in zip(
+                    numbers, self._answer(dataset, [records[n] for n in numbers]), strict=True
+                ):
+                    answers[number] = answer
+        return answers
+
+    def _answer(self, dataset: Dataset, records: list[object]) -> list[float | None]:
+        places = self.find_places(dataset).find(records)
         known = places != NOBODY
-        answers = places.astype(np.float64) if self.answers_places else self.measure_all()[places]
+        found = places.astype(np.float64)
+        if not self.answers_places:
+            found = self._measure(dataset).risks[places]
         return [
             answer if is_known else None
-            for answer, is_known in zip(answers.tolist(), known.tolist(), strict=True)
+            for answer, is_known in zip(found.tolist(), known.tolist(), strict=True)
         ]
+
+    def _find_subject(self, name: str | None) -> Dataset | None:
+        """The dataset that is asked about; None if the release publishes none of that name."""
+        if self.names_dataset and name not in self.data.published:
+            return None
+        return self.data.find_subject(name)
+
+    def _measure(self, dataset: Dataset) -> MeasuredRisks:
+        known = self._measured.get(dataset.name)
+        if known is None:
+            original = align_records(self.data.originals[dataset.name], dataset)
+            [goal] = build_goals(dataset, [Limit(self.measure, at_most=1.0)], original=original)
+            risks = goal.measure_standing(dataset, original).risk
+            known = self._measured[dataset.name] = MeasuredRisks(risks, goal.among)
+        return known
 
 
 @dataclass(frozen=True)

@@ -74,12 +74,13 @@ class RiskEvaluator:
 
         self._rules = rules.select_for_risk()
         self._data = data
-        self._risks = RecordRisks(rules.risk_measure, data)
+        self._risks = RecordRisks.of(self._rules, data)
         self._plugins = {RISK: self._risks.build_plugin()}
         self._digests = ContentDigests()
         self._by_state: dict[bytes, _SparseRisks] = {}
         self._kept_risks = 0
-        self._hands_on = not any(map(self._rules.reads, CELLS)) and is_copied(
+        reads_cells = any(map(self._rules.reads, CELLS))
+        self._hands_on = not (reads_cells or self._risks.names_dataset) and is_copied(
             self._rules.program.statements,
             RISK,
             inputs=1,

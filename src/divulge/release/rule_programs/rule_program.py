@@ -93,6 +93,24 @@ class RuleProgram:
         )
 
     @property
+    def asks_risk(self) -> bool:
+        """Whether rules ask the risk of records by `#risk`."""
+        return any(self._list_risk_atoms())
+
+    @property
+    def names_dataset_of_risk(self) -> bool:
+        """Whether rules say of which dataset they ask a risk: `#risk(M, I, R)`."""
+        return any(len(atom.arguments) > len(ARGUMENTS[RISK]) for atom in self._list_risk_atoms())
+
+    def _list_risk_atoms(self) -> list[Atom]:
+        return [
+            each
+            for rule in self._rules
+            for each in rule.body
+            if isinstance(each, Atom) and each.is_plugin and each.predicate == RISK
+        ]
+
+    @property
     def risk_reads_values(self) -> bool:
         """Whether the risk that rules derive depends on published values."""
         return any(
