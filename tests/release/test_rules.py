@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from divulge import Release, datasets, report
+from divulge.data import Experience
 from divulge.protection import OutOfReachError
+from divulge.release import draft
 from divulge.report.page import page as verdict_page
 from divulge.work import InvalidInput
 
@@ -408,6 +410,83 @@ def test_rules_that_give_an_attribute_two_roles_are_told_with_what_led_to_them(
     assert verdict.status == "not judged"
     assert 'category("size", "quasi_identifier"): size is on every invoice' in told
     assert 'category("size", "sensitive"): size is private' in told
+
+
+def test_what_a_person_decided_between_rules_is_known_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIVULGE_EXPERIENCE", str(tmp_path / "own.csv"))
+    rules = """
+        category("sector", "quasi_identifier") :- att(_, "sector").
+        category("sector", "non_identifying") :- att(_, "sector").
+    """
+    undecided = ('["area", "sector"]', '["area"]')
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 1"), undecided)
+    assert Release.load(path).check().status == "not judged"
+    decided = (*undecided[:1], '["area"]\nnon_identifying = ["sector"]')
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 1"), decided)
+    assert "stays non_identifying, as the release file says" in str(Release.load(path).check())
+    Experience.own().accept(Release.load(path).decided_roles()).save()
+    drafted = draft([tmp_path / "companies.csv"], tmp_path)
+    proposal = drafted.proposals["companies"].proposals["sector"]
+    assert (proposal.role, proposal.status) == ("non_identifying", "settled")
+
+
+# Several datasets.
+
+PEOPLE = """id,town,job
+1,Roma,clerk
+2,Roma,clerk
+3,Bari,smith
+4,Bari,smith
+5,Bari,clerk
+6,Roma,smith
+"""
+
+
+def write_two(folder: Path, rules: str, limits: str) -> Path:
+    (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
+    people = """[[dataset]]
+name = "people"
+source = "people.csv"
+
+[dataset.roles]
+identifier = ["id"]
+quasi_identifier = ["town", "job"]
+
+[protection]"""
+    return write_release(folder, rules, limits, ("[protection]", people))
+
+
+def test_rules_of_several_datasets_say_which_they_mean(tmp_path: Path) -> None:
+    rules = """
+        risk(M, I, R) :- original(M, I, "town", "Bari"), #risk(M, I, R).
+        hide("companies", "a3", "sector").
+        keep(M, I, "area") :- val(M, I, "area", "South").
+    """
+    bound = limit("rule_risk", "at_most = 0.5").replace('"companies"', '"people"')
+    path = write_two(tmp_path, rules, bound)
+    [outcome] = Release.load(path).check().outcomes
+    assert (outcome.value, outcome.held) == (1.0, False)  # the only clerk of Bari
+    protected = Release.load(path).protect(out=tmp_path / "out")
+    assert protected.status == "pass"
+    people = read_records(next((tmp_path / "out" / "release").glob("people*.csv")))
+    fitting = [
+        row
+        for row in people
+        if row["town"] in ("Bari", "suppressed") and row["job"] in ("clerk", "suppressed")
+    ]
+    assert len(fitting) >= 2
+    firms = read_records(next((tmp_path / "out" / "release").glob("companies*.csv")))
+    assert Counter(row["sector"] for row in firms)["suppressed"] == 1
+    assert sum(row["area"] == "South" for row in firms) == 3
+
+
+def test_a_risk_that_may_be_of_several_datasets_is_refused(tmp_path: Path) -> None:
+    rules = 'risk(M, I, R) :- original(M, I, "town", "Bari"), #risk(I, R).'
+    path = write_two(tmp_path, rules, limit("k_anonymity", "at_least = 1"))
+    with pytest.raises(InvalidInput, match=r"which is meant by a first argument: #risk\(M, I, R\)"):
+        Release.load(path).check()
 
 
 # Directives.

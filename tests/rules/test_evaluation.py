@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from divulge.rules import BoundReached, Program, evaluate
+from divulge.rules import BoundReached, Program, evaluate, tuning
 from divulge.work import InvalidInput
 
 
@@ -161,6 +161,18 @@ def test_a_program_without_end_stops_at_its_bound_and_tells_what_it_derived() ->
         derive("p(1). p(X + 1) :- p(X).", most_rounds=20)
     with pytest.raises(BoundReached, match="at 50 invented nulls"):
         derive("p(1). exists Y q(X, Y) :- p(X). p(Y) :- q(_, Y).", most_nulls=50)
+
+
+def test_a_program_that_may_not_end_is_stopped_earlier_than_one_that_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tuning, "MOST_OPEN_ROUNDS", 5)
+    monkeypatch.setattr(tuning, "MOST_ROUNDS", 30)
+    chain = {"edge": [(number, number + 1) for number in range(20)]}
+    path = "path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z)."
+    assert len(derive(path, chain)["path"]) == 210
+    with pytest.raises(BoundReached, match="after 5 rounds"):
+        derive("p(1). p(X + 1) :- p(X).")
 
 
 def test_asking_whether_there_is_a_predicate_reads_no_facts() -> None:

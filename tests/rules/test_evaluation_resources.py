@@ -66,8 +66,9 @@ def test_facts_do_not_depend_on_the_number_of_threads(
     own = [(f"c{i % 97}", f"c{(i * i + 7) % 89}", round(0.05 + i % 12 / 12, 3)) for i in range(900)]
     connect = duckdb.connect
 
-    def connect_with_threads(*place: Any, config: dict[str, Any]) -> Any:
-        return connect(*place, config={**config, "threads": threads})
+    def connect_with_threads(*place: Any, **settings: Any) -> Any:
+        settings["config"] = {**settings["config"], "threads": threads}
+        return connect(*place, **settings)
 
     with evaluate(CONTROL, {"own": own}) as facts:
         expected = {name: facts.find_rows(name) for name in facts}

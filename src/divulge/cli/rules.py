@@ -34,6 +34,12 @@ FactFiles = Annotated[
     typer.Option("--facts", help="Facts of a predicate: own=ownership.csv; may be repeated."),
 ]
 
+MostRounds = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Where a program stops that goes on without end, in rounds of a stratum."
+    ),
+]
 ReleaseFile = Annotated[
     Path | None,
     typer.Option(
@@ -114,6 +120,7 @@ def run(
         bool,
         typer.Option("--conflicts", help="Show what led to each conflict, with its values."),
     ] = False,
+    most_rounds: MostRounds = None,
     json: Json = False,
 ) -> None:
     """Derive what follows from a program; how many facts each predicate has, or the facts."""
@@ -124,7 +131,7 @@ def run(
     handed_in = _list_fact_files(facts, release)
     with (
         set_run_conditions(None, {"--out": out}, [file, *handed_in.values()]),
-        _evaluate(file, handed_in, release) as derived,
+        _evaluate(file, handed_in, release, most_rounds) as derived,
     ):
         shown = {name: derived.rows(name) for name in _check_names(derived, show or [])}
         counts = {name: derived.count(name) for name in derived}
@@ -166,6 +173,7 @@ def why(
     ] = False,
     chart: Annotated[Path | None, typer.Option(help="Write a drawing to this .svg file.")] = None,
     overwrite: Overwrite = False,
+    most_rounds: MostRounds = None,
     json: Json = False,
 ) -> None:
     """Explain a fact: by which rules it holds, or why not. Values are hidden unless asked for."""
@@ -177,7 +185,7 @@ def why(
     inputs = [file, *handed_in.values()]
     with (
         set_run_conditions(None, {"--chart": chart}, inputs, overwrite),
-        _evaluate(file, handed_in, release) as derived,
+        _evaluate(file, handed_in, release, most_rounds) as derived,
     ):
         explanation = explain(derived, fact, show_values=values)
         if chart is not None:
@@ -220,7 +228,9 @@ def _check_new_folder(out: Path | None) -> None:
     problems.raise_any()
 
 
-def _evaluate(file: Path, handed_in: dict[str, Path], release: Path | None) -> Facts:
+def _evaluate(
+    file: Path, handed_in: dict[str, Path], release: Path | None, most_rounds: int | None
+) -> Facts:
     from divulge.data import read
     from divulge.rules import Program, evaluate
 
@@ -229,7 +239,8 @@ def _evaluate(file: Path, handed_in: dict[str, Path], release: Path | None) -> F
         from divulge.release.rule_programs.release_facts import derive_release_facts
 
         return derive_release_facts(Release.load(release), file)
-    return evaluate(Program.load(file), {name: read(path) for name, path in handed_in.items()})
+    given = {name: read(path) for name, path in handed_in.items()}
+    return evaluate(Program.load(file), given, most_rounds=most_rounds)
 
 
 def _check_names(derived: Facts, names: Sequence[str]) -> Sequence[str]:

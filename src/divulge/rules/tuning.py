@@ -18,8 +18,12 @@ MOST_NULLS = 1_000_000
 into a few hundred megabytes."""
 
 MOST_ROUNDS = 10_000
-"""Rounds of a stratum unless it is told otherwise; chosen by hand: chains of ownership or of
-addresses are far shorter, and a program that counts without end stops within a minute or two."""
+"""Rounds of a stratum of a program that ends by itself, unless it is told otherwise; chosen by
+hand: chains of ownership or of addresses are far shorter."""
+
+MOST_OPEN_ROUNDS = 2_000
+"""The same of a program that may not end: each round costs about four milliseconds, so that one
+that counts without end is stopped within ten seconds of work."""
 
 MOST_CONFLICTS = 1_000
 """Conflicts of equality rules that are listed, each with both derivations; more than a person

@@ -240,7 +240,7 @@ def format_checks(checked: CheckedProgram) -> Iterator[str]:
 def describe_bounds(
     checked: CheckedProgram,
     most_nulls: int = tuning.MOST_NULLS,
-    most_rounds: int = tuning.MOST_ROUNDS,
+    most_rounds: int = tuning.MOST_OPEN_ROUNDS,
 ) -> str:
     """How far a program can run, in one sentence."""
     if not checked.may_not_end:

@@ -42,7 +42,7 @@ def evaluate(
     *,
     plugins: Mapping[str, RulePlugin] | None = None,
     most_nulls: int = tuning.MOST_NULLS,
-    most_rounds: int = tuning.MOST_ROUNDS,
+    most_rounds: int | None = None,
     files_from: Path | str | None = None,
 ) -> Facts:
     """Derive all that follows from a program and its data.
@@ -53,7 +53,8 @@ def evaluate(
             datasets by the names that the program gives them.
         plugins: functions for plug-in atoms beside those that are registered.
         most_nulls: where a program stops that invents nulls without end.
-        most_rounds: where a stratum stops that goes on without end.
+        most_rounds: where a stratum stops that goes on without end; 10,000 if not given, and 2,000
+            if the program may not end.
         files_from: the folder of the files that the program names; its own if not given.
 
     Raises:

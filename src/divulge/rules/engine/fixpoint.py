@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from divulge import work
+from divulge.rules import tuning
 from divulge.rules.checks.monotonicity import Directions
 from divulge.rules.checks.program_check import CheckedProgram, NumberedEquality, NumberedRule
 from divulge.rules.checks.strata import Stratum
@@ -48,7 +49,14 @@ class EvaluationBounds:
     """How many nulls a program may invent, and how many rounds a stratum may take."""
 
     most_nulls: int
-    most_rounds: int
+    most_rounds: int | None = None
+    """None for what suffices programs that end by themselves, and fewer for others."""
+
+    def choose_most_rounds(self, checked: CheckedProgram) -> int:
+        """How many rounds a stratum of a program may take."""
+        if self.most_rounds is not None:
+            return self.most_rounds
+        return tuning.MOST_OPEN_ROUNDS if checked.may_not_end else tuning.MOST_ROUNDS
 
 
 @dataclass
@@ -78,6 +86,7 @@ class Fixpoint:
         self.tables = tables
         self.answers = answers
         self.bounds = bounds
+        self.most_rounds = bounds.choose_most_rounds(checked)
         self.numbered = {id(numbered.rule): numbered for numbered in checked.rules}
         self.equalities = {id(numbered.rule): numbered for numbered in checked.equalities}
         self.context = RuleContext(
@@ -216,7 +225,7 @@ class _StratumWork:
     def _start_round(self) -> None:
         self._round += 1
         self._fixpoint.rounds += 1
-        bound = self._fixpoint.bounds.most_rounds
+        bound = self._fixpoint.most_rounds
         if self._round > bound:
             raise self._stop(f"after {bound:,} rounds", "most_rounds")
 

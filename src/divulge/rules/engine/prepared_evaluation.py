@@ -94,7 +94,7 @@ class PreparedEvaluation:
                 self._program,
                 {**self._data, **changing},
                 plugins=self._plugins,
-                bounds=EvaluationBounds(tuning.MOST_NULLS, tuning.MOST_ROUNDS),
+                bounds=EvaluationBounds(tuning.MOST_NULLS),
                 files_from=self._files_from,
             )
             return _PreparedState(loaded, changing, self._asked_anew)
