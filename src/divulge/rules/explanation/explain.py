@@ -15,7 +15,6 @@ from divulge.rules.engine.equalities import Conflict
 from divulge.rules.engine.facts import FactRow, Facts
 from divulge.rules.explanation.aggregate_groups import AggregateGroup, choose_group
 from divulge.rules.explanation.explanation import (
-    EQUALITY,
     Contributor,
     ExplainedAggregate,
     ExplainedFact,
@@ -25,6 +24,7 @@ from divulge.rules.explanation.explanation import (
     Reason,
 )
 from divulge.rules.explanation.term_values import Binding, UnknownValue, evaluate_term
+from divulge.rules.explanation.value_labels import EQUALITY
 from divulge.rules.language.formatter import format_literal, format_statement, format_term
 from divulge.rules.language.program import Program
 from divulge.rules.language.syntax import Atom, Rule

@@ -9,9 +9,6 @@ from typing import Any, Literal, TypeAlias
 FactKey: TypeAlias = tuple[str, tuple[Any, ...]]
 """A fact: its predicate and its values."""
 
-EQUALITY = "="
-"""What stands for a predicate where two values are said to be one."""
-
 Source: TypeAlias = Literal["rule", "data", "program", "answer", "unopened", "missing"]
 """Where a fact comes from: a rule gave it, it was handed in or read, it stands in the program, a
 plug-in answered it and says why; its rule was not looked at, since the explanation has grown too

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from divulge.rules.explanation.explanation import EQUALITY
 from divulge.rules.explanation.value_labels import ValueLabels
 
 if TYPE_CHECKING:
@@ -135,10 +134,7 @@ class _ExplanationWriter:
         return _say(self._explanation.facts[reason.fact].source, fact=fact)
 
     def _show_fact(self, key: FactKey) -> str:
-        predicate, values = key
-        if predicate == EQUALITY:
-            return " = ".join(map(self._labels.show, values))
-        return self._labels.show_fact(predicate, values)
+        return self._labels.show_fact(*key)
 
     def _list_fact(self, fact: ExplainedFact, numbers: Mapping[FactKey, int]) -> dict[str, Any]:
         content: dict[str, Any] = {

@@ -11,6 +11,9 @@ from divulge.rules.engine.stored_values import LabelledNull
 from divulge.rules.language.cursor import escape_text
 from divulge.rules.language.parser import NAME_HOLE
 
+EQUALITY = "="
+"""What stands for a predicate where two values are said to be one."""
+
 
 class ValueLabels:
     """Writes values; one that is hidden has a number, the same wherever it stands.
@@ -37,6 +40,8 @@ class ValueLabels:
 
     def show_fact(self, predicate: str, values: Sequence[Any]) -> str:
         """A fact as the language writes it."""
+        if predicate == EQUALITY:
+            return " = ".join(map(self.show, values))
         return f"{predicate}({', '.join(map(self._quote, values))})"
 
     def fill_name(self, name: str, bindings: Mapping[str, Any]) -> str:
