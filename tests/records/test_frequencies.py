@@ -342,3 +342,28 @@ def test_hidden_cells_count_however_many_attributes_there_are(nulls: Any) -> Non
         for roles in (wide, narrow)
     ]
     assert found[0] == found[1]
+
+
+@given(seed=st.integers(0, 10**6))
+def test_where_a_value_became_the_same_for_all_every_reading_counts_classes(seed: int) -> None:
+    """The short way to it, and the long one that compares who may be whose."""
+    draws = np.random.default_rng(seed)
+    rows = int(draws.integers(1, 30))
+    roles: dict[str, str | list[str]] = {"quasi_identifier": ["a", "b"], "weight": "w"}
+    original = Dataset.from_arrow(
+        pa.table({n: draws.integers(0, 5, rows) for n in "ab"} | {"w": draws.integers(1, 9, rows)}),
+        roles=roles,
+    )
+    coarse = {n: original.to_arrow()[n].to_numpy() // draws.integers(1, 4) for n in "ab"}
+    if draws.random() < 0.3:  # of some records only: then the readings differ
+        coarse["a"] = np.where(draws.random(rows) < 0.5, 9, coarse["a"])
+    released = Dataset.from_arrow(pa.table({**coarse, "w": original.to_arrow()["w"]}), roles=roles)
+    for nulls in SEMANTICS:
+        short = records.frequencies(released, nulls, original=original)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("divulge.records.risk.frequencies._is_recoded_alike", lambda *_: False)
+            long = records.frequencies(released, nulls, original=original)
+        assert short.sample.tolist() == pytest.approx(long.sample.tolist())
+        assert short.population.tolist() == pytest.approx(long.population.tolist())
+        assert dict(short.others) == dict(long.others)
+        assert short.weighed == long.weighed

@@ -14,7 +14,7 @@ from divulge.data import Column, Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.protection.changes.changes import hide_values, value_at
 from divulge.protection.changes.decision_log import Change
-from divulge.protection.changes.recodings import coarsen_column, coarsen_to_levels
+from divulge.protection.changes.recodings import coarsen_to_levels
 from divulge.protection.cycle_request import CycleRequest, CycleState
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.result.cell_utility import compute_leaf_shares
@@ -75,7 +75,7 @@ def _enumerate_coarser(
         level = state.levels.get(name, 0)
         if hierarchy is None or name in plan.never_recoded or level >= hierarchy.height:
             continue
-        column = coarsen_column(before.columns[name], hierarchy, level + 1)
+        column = hierarchy.coarsen(before.columns[name], level + 1)
         column = hide_values(column, _find_hidden(state.current.columns[name]))
         yield name, replace(state.current, columns={**state.current.columns, name: column})
 

@@ -10,7 +10,7 @@ import divulge as dv
 from divulge import protection
 from divulge.data import Hierarchy
 from divulge.protection.changes.changes import replace_values
-from divulge.protection.changes.recodings import apply_recoding, coarsen_column
+from divulge.protection.changes.recodings import apply_recoding
 
 ROWS = 800
 AGES = Hierarchy.intervals([0, 20, 40, 60, 80])
@@ -46,7 +46,7 @@ def make_people(seed: int = 3) -> dv.Dataset:
 def recode_all(dataset: dv.Dataset, name: str) -> dv.Dataset:
     hierarchy = dataset.dictionary[name].hierarchy
     assert hierarchy is not None
-    column = coarsen_column(dataset.columns[name], hierarchy, 1)
+    column = hierarchy.coarsen(dataset.columns[name], 1)
     return apply_recoding(dataset, name, column, 1)
 
 

@@ -238,8 +238,7 @@ class Hierarchy:
 
     def at(self, value: Any, level: int) -> Any:
         """What a value becomes at a level; the value itself at level 0."""
-        if not 0 <= level <= self.height:
-            raise DivulgeError(f"level {level} does not exist: levels are 0 to {self.height}")
+        self._check_level(level)
         if level == 0:
             return value
         ancestors = self._find_ancestors(value)
@@ -317,11 +316,19 @@ class Hierarchy:
         """
         if level == 0:
             return column
-        values = column.values.to_pylist()
-        lacking = self.lacks(values)
+        self._check_level(level)
+        ladders = [self._find_ancestors(value) for value in column.values.to_pylist()]
+        texts = [ladder[level - 1] for ladder in ladders if ladder is not None]
+        lacking = len(ladders) - len(texts)
         if lacking:
-            raise DivulgeError(f"the hierarchy lacks {len(lacking)} of {len(values)} values")
-        return replace_values(column, _to_string_array([self.at(value, level) for value in values]))
+            raise DivulgeError(
+                f"the hierarchy lacks {lacking:,} of {len(ladders):,} values; add them to it"
+            )
+        return replace_values(column, _to_string_array(texts))
+
+    def _check_level(self, level: int) -> None:
+        if not 0 <= level <= self.height:
+            raise DivulgeError(f"level {level} does not exist: levels are 0 to {self.height}")
 
 
 def _to_string_array(texts: list[str]) -> pa.Array:

@@ -75,11 +75,20 @@ def replace_values(column: Column, places: Ints, values: list[Any]) -> Column:
     return replace(column_from_codes(codes, pa.array(list(number), pa.string())), tags=column.tags)
 
 
+def list_kept_records(rows: int, removed: Ints) -> Ints:
+    """The places of all records but some, in rising order.
+
+    >>> list_kept_records(4, np.array([2, 0])).tolist()
+    [1, 3]
+    """
+    is_kept = np.ones(rows, np.bool_)
+    is_kept[removed] = False
+    return np.flatnonzero(is_kept)
+
+
 def drop_records(dataset: Dataset, removed: Ints) -> Dataset:
     """The dataset without some records."""
-    is_kept = np.ones(dataset.rows, np.bool_)
-    is_kept[removed] = False
-    return select_records(dataset, np.flatnonzero(is_kept))
+    return select_records(dataset, list_kept_records(dataset.rows, removed))
 
 
 def select_records(dataset: Dataset, places: Ints) -> Dataset:

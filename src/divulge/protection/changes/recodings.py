@@ -12,7 +12,7 @@ from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.column import replace_values as with_values
 from divulge.data.hierarchies.numbers import Caps, parse_number
 from divulge.data.value_texts import format_value
-from divulge.work import DivulgeError, InvalidInput, Problem
+from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,24 +73,13 @@ def add_hierarchies(dataset: Dataset, hierarchies: Mapping[str, Any]) -> Dataset
     return replace(dataset, dictionary=replace(dataset.dictionary, attributes=attributes))
 
 
-def coarsen_column(original: Column, hierarchy: Hierarchy, level: int) -> Column:
-    """A whole column at a level; values that the hierarchy lacks are named by number only."""
-    values = original.values.to_pylist()
-    lacking = hierarchy.lacks(values)
-    if lacking:
-        raise DivulgeError(
-            f"the hierarchy lacks {len(lacking):,} of {len(values):,} values; add them to it"
-        )
-    return hierarchy.coarsen(original, level)
-
-
 def coarsen_to_levels(dataset: Dataset, levels: Mapping[str, int]) -> Dataset:
     """A dataset with its columns at some levels of their hierarchies."""
     columns = dict(dataset.columns)
     for name, level in levels.items():
         hierarchy = dataset.dictionary[name].hierarchy
         if hierarchy is not None and level:
-            columns[name] = coarsen_column(columns[name], hierarchy, level)
+            columns[name] = hierarchy.coarsen(columns[name], level)
     return replace(dataset, columns=columns)
 
 
@@ -106,7 +95,7 @@ def find_remaining_levels(
             format_value(value) for value in released.columns[name].values.to_pylist()
         }
         for level in range(highest_level + 1):
-            column = coarsen_column(original.columns[name], hierarchy, level)
+            column = hierarchy.coarsen(original.columns[name], level)
             if released_texts <= {format_value(value) for value in column.values.to_pylist()}:
                 break
         if level:

@@ -9,7 +9,7 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.data.column import replace_values as with_values
 from divulge.events.history.calendar import NOT_A_TIME, UNITS, read_times
-from divulge.protection.changes.recodings import apply_recoding, coarsen_column
+from divulge.protection.changes.recodings import apply_recoding
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Ints
 
@@ -51,9 +51,7 @@ def coarsen_items(dataset: Dataset, item: str, level: int) -> Dataset:
     if hierarchy is None:
         problem = Problem(f'item "{item}"', "has no hierarchy.")
         raise InvalidInput(f'dataset "{dataset.name}"', [problem])
-    return apply_recoding(
-        dataset, item, coarsen_column(dataset.columns[item], hierarchy, level), level
-    )
+    return apply_recoding(dataset, item, hierarchy.coarsen(dataset.columns[item], level), level)
 
 
 def select_common_items(dataset: Dataset, user: str, item: str, least: int) -> Ints:

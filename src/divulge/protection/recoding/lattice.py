@@ -9,6 +9,7 @@ nothing to lose.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,8 @@ from math import prod
 
 import numpy as np
 
-from divulge.classes.keys import LARGEST_KEY, combine_codes
+from divulge.classes.keys import LARGEST_KEY
+from divulge.classes.partition import Partition
 from divulge.data import Column, Dataset, Hierarchy
 from divulge.data.value_texts import format_value
 from divulge.protection.recoding.cell_costs import CellUtility, HierarchyLevels, compute_cell_costs
@@ -147,13 +149,8 @@ def build_lattice(
     columns = [dataset.columns[name] for name in names]
     hierarchies = [None if n in fixed else dataset.dictionary[n].hierarchy for n in names]
     _check_values(dataset, names, hierarchies)
-    further = [dataset.columns[name] for name in apart if name not in names]
-    every = [*columns, *further]
-    joint, _ = combine_codes(
-        [column.codes for column in every], [c.cardinality or 1 for c in every], dataset.rows
-    )
-    _, first, unit_of_record, counts = np.unique(
-        joint, return_index=True, return_inverse=True, return_counts=True
+    units = Partition.from_attributes(
+        dataset, [*names, *(name for name in apart if name not in names)]
     )
     levels = [
         _list_levels(column, hierarchy, dataset.dictionary[name].hierarchy)
@@ -164,7 +161,9 @@ def build_lattice(
         for name, each in zip(names, levels, strict=True)
     ]
     weights = [float((importance or {}).get(name, 1.0)) for name in names]
-    codes = np.stack([column.codes[first].astype(np.int32) for column in columns])
+    codes = np.empty((len(names), units.number), np.int32)
+    for a, column in enumerate(columns):
+        codes[a, units.of_record] = column.codes  # the same for all records of a unit
     frequencies = [
         np.bincount(column.codes, minlength=len(column.values) + 1) for column in columns
     ]
@@ -177,15 +176,15 @@ def build_lattice(
             offsets[a, level], node_counts[a, level] = place, int(nodes.max()) + 1
             place += nodes.size
         offsets[a, len(each.nodes) :] = offsets[a, len(each.nodes) - 1]
-    removal_costs = np.zeros(first.size)
+    removal_costs = np.zeros(units.number)
     for a in range(len(names)):
         removal_costs += removal[a][codes[a]]
     return GeneralisationLattice(
         names=tuple(names),
         heights=tuple(len(each.nodes) - 1 for each in levels),
         codes=codes,
-        counts=counts.astype(np.int64),
-        unit_of_record=unit_of_record.reshape(-1).astype(np.int64),
+        counts=units.sizes.astype(np.int64),
+        unit_of_record=units.of_record,
         offsets=offsets,
         nodes=np.concatenate([nodes for each in levels for nodes in each.nodes]),
         node_counts=node_counts,
@@ -221,14 +220,15 @@ def _list_levels(
     ladders = _list_ladders(column, texts, domain, hierarchy)
     nodes, shares = [], []
     for level in range(height + 1):
-        under: dict[str, int] = {}
-        for leaf in domain:
-            label = leaf if level == 0 else ladders[leaf][level - 1]
-            under[label] = under.get(label, 0) + 1
-        labels = texts if level == 0 else [ladders[text][level - 1] for text in texts]
+        if level == 0:
+            labels, of_domain = texts, domain
+        else:
+            labels = [ladders[text][level - 1] for text in texts]
+            of_domain = [ladders[leaf][level - 1] for leaf in domain]
+        under = Counter(of_domain)
         number = {label: place for place, label in enumerate(dict.fromkeys(labels))}
-        nodes.append(np.array([*(number[label] for label in labels), len(number)], np.int64))
-        shares.append(np.array([*(under[label] for label in labels), 0], np.float64) / len(domain))
+        nodes.append(np.array([*map(number.__getitem__, labels), len(number)], np.int64))
+        shares.append(np.array([*map(under.__getitem__, labels), 0], np.float64) / len(domain))
     return HierarchyLevels(tuple(nodes), tuple(shares), len(domain))
 
 

@@ -7,7 +7,7 @@ see `classes.null_semantics`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -18,7 +18,9 @@ from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence
 from divulge.assessment.limit import is_beyond_bound
 from divulge.classes import null_semantics
 from divulge.classes.key_codes import encode_keys
+from divulge.classes.keys import sum_by_place
 from divulge.classes.original_values import build_prior_chances, check_same_records, gather_victims
+from divulge.classes.partition import Partition
 from divulge.classes.people import (
     RECORDS_KNOWN,
     People,
@@ -294,6 +296,15 @@ class _FrequencyCounter:
         if original is not None:
             check_same_records(dataset, original, names)
         self.weights = weights_or_ones(dataset)
+        self._source = (dataset, names, original, prior)
+        self._cache: dict[tuple[Nulls, float], tuple[Floats, Floats]] = {}
+        self.is_plain = _is_recoded_alike(dataset, names, original)
+        self.hides, self.knows_original = False, True
+        if not self.is_plain:
+            self._gather_patterns()
+
+    def _gather_patterns(self) -> None:
+        dataset, names, original, _ = self._source
         keys = encode_keys(dataset, names, absence_apart=False)
         apart = encode_keys(dataset, names, absence_apart=True, original=original)
         self.hides = any(key.hides for key in apart)
@@ -305,8 +316,6 @@ class _FrequencyCounter:
             if any(key.hides for key in keys)
             else self.patterns
         )
-        self._source = (dataset, names, original, prior)
-        self._cache: dict[tuple[Nulls, float], tuple[Floats, Floats]] = {}
 
     def count_frequencies(self, nulls: Nulls, alpha: float) -> tuple[Floats, Floats]:
         """Frequency and weight of each record."""
@@ -317,6 +326,8 @@ class _FrequencyCounter:
 
     def _count_by_semantics(self, nulls: Nulls, alpha: float) -> tuple[Floats, Floats]:
         dataset, names, original, prior = self._source
+        if self.is_plain:
+            return _count_classes(dataset, names, self.weights)
         if nulls == "standard":
             return null_semantics.count_by_standard(self.patterns, self.weights)
         if nulls == "maybe":
@@ -336,6 +347,34 @@ class _FrequencyCounter:
             chances = build_prior_chances(original, names, prior) if prior else None
             counts = null_semantics.count_by_bayes(self.patterns_apart, victims, chances)
         return counts[0][victims.of_record], counts[1][victims.of_record]
+
+
+def _is_recoded_alike(dataset: Dataset, names: Sequence[str], original: Dataset | None) -> bool:
+    """Whether all readings are one: nothing is missing, and a value became the same for all.
+
+    Then whoever fits somebody by their original values is whoever looks like them.
+    """
+    for name in names:
+        column = dataset.columns[name]
+        before = None if original is None else original.columns[name]
+        if column.has_missing or (before is not None and before.has_missing):
+            return False
+        if before is None or before is column:
+            continue
+        became = np.zeros(len(before.values) + 1, column.codes.dtype)
+        became[before.codes] = column.codes
+        if not np.array_equal(became[before.codes], column.codes):
+            return False
+    return True
+
+
+def _count_classes(
+    dataset: Dataset, names: Sequence[str], weights: Floats
+) -> tuple[Floats, Floats]:
+    """How many look like each record, and their weight, in little memory."""
+    classes = Partition.from_attributes(dataset, names)
+    weight = sum_by_place(classes.of_record, weights, classes.number)
+    return classes.sizes[classes.of_record].astype(np.float64), weight[classes.of_record]
 
 
 def _check_arguments(
