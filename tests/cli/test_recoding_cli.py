@@ -5,9 +5,13 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from divulge.cli.main import app
+from divulge.protection.recoding.cell_costs import CELL_UTILITIES
+from divulge.protection.recoding.utilities import CLASS_UTILITIES
+from divulge.work import InvalidInput
 
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "recoding"
 KEYS = ["sex", "town", "education"]
@@ -65,6 +69,7 @@ def test_the_limits_of_a_release_file_are_taken() -> None:
     ]  # fmt: skip
     assert figures["proved"]
     assert figures["published"]["status"] == "pass"
+    assert any("1 limit on an adversary" in sentence for sentence in figures["sentences"])
 
 
 def test_a_recipe_is_kept_and_applied_to_other_data(tmp_path: Path) -> None:
@@ -79,6 +84,28 @@ def test_a_recipe_is_kept_and_applied_to_other_data(tmp_path: Path) -> None:
     again = json.loads(run("recode", more, *names, *applied))
     assert first["levels"]
     assert again["levels"] == first["levels"]
+
+
+def test_every_utility_can_be_asked_for_and_attributes_weighed() -> None:
+    source = [FOLDER / "people.csv", *options(), "-k", 5, "--json"]
+    found = {
+        utility: json.loads(run("recode", *source, "--utility", utility))
+        for utility in (*CELL_UTILITIES, *CLASS_UTILITIES)
+    }
+    assert all(figures["proved"] for figures in found.values())
+    for utility, figures in found.items():
+        best = max if utility in ("granularity", "precision", "entropy") else min
+        kept = [each["utility"][utility] for each in found.values()]
+        assert figures["utility"][utility] == pytest.approx(best(kept))
+    dear = json.loads(run("recode", *source, "--importance", "education=50"))
+    assert dear["levels"].get("education", 0) == 0
+
+
+def test_how_well_an_attribute_is_predicted_is_said_before_and_after() -> None:
+    said = run("recode", FOLDER / "people.csv", *options(), "-k", 5, "--target", "diagnosis")
+    assert "diagnosis predicted right by a model" in said
+    with pytest.raises(InvalidInput, match="shoe size"):
+        run("recode", FOLDER / "people.csv", *options(), "-k", 5, "--target", "shoe size")
 
 
 def test_what_another_column_restores_is_not_written(tmp_path: Path) -> None:
@@ -96,11 +123,11 @@ def test_what_another_column_restores_is_not_written(tmp_path: Path) -> None:
 
 
 def test_bad_options_are_messages(tmp_path: Path) -> None:
-    import pytest
-
-    from divulge.work import InvalidInput
-
     with pytest.raises(InvalidInput, match="names none; give -k"):
         run("recode", FOLDER / "people.csv", *options())
     with pytest.raises(InvalidInput, match="an attribute, an equals sign and a file"):
         run("recode", FOLDER / "people.csv", "-q", "age", "--hierarchy", "age", "-k", 2)
+    with pytest.raises(InvalidInput, match="an attribute, an equals sign and a number"):
+        run("recode", FOLDER / "people.csv", *options(), "-k", 2, "--importance", "age=dear")
+    with pytest.raises(InvalidInput, match='Did you mean "loss"'):
+        run("recode", FOLDER / "people.csv", *options(), "-k", 2, "--utility", "los")

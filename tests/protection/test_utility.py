@@ -162,7 +162,7 @@ def test_the_search_means_by_a_utility_what_is_measured_afterwards(utility: str,
             original,
             [Limit("k_anonymity", at_least=2)],
             0.3,
-            utility=utility,  # type: ignore[arg-type]
+            utility=utility,
             importance=weights,
         )
     except (protection.OutOfReachError, InvalidInput):

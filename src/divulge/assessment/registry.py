@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ATTACKS = "divulge.attacks"
 MEASURES = "divulge.measures"
+UTILITIES = "divulge.utilities"
 
 T = TypeVar("T")
 
@@ -215,6 +216,20 @@ def measures() -> Registry[Measure]:
     True
     """
     return Registry(MEASURES, Measure, complete_measure, mappings=True)
+
+
+@lru_cache
+def utilities() -> Registry[Callable[..., Any]]:
+    """Functions of other packages that say what a protection is worth, by name; we bring none.
+
+    An entry point names a mapping of functions.
+    """
+    return Registry(
+        UTILITIES,
+        Callable,  # type: ignore[arg-type]  # what is asked is whether it can be called
+        lambda function, origin: origin.name_failures(function),
+        mappings=True,
+    )
 
 
 def find_attack(adversary: Adversary) -> AttackDefaults:

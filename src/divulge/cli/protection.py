@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from json import loads as from_json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from divulge.data import Dataset
-    from divulge.protection import Protected, PublishedJudgement
+    from divulge.protection import Protected, PublishedJudgement, RiskUtilityMap
 
 EXIT_CODES = {"pass": 0, "fail": 1, "not judged": 3}
 
@@ -41,6 +42,12 @@ def protect(
             "kept, and limits must hold for somebody who has both."
         ),
     ] = None,
+    frontier: Annotated[
+        bool,
+        typer.Option(
+            help="Compare with other ways to protect; the report shows those that are efficient."
+        ),
+    ] = False,
     values: Values = False,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -54,7 +61,8 @@ def protect(
 
     with set_run_conditions(stop_after, {"--mapping": mapping}, [release], overwrite):
         loaded = Release.load(release)
-        result = loaded.protect(out, overwrite, values, _write_report, revises=revises)
+        write_report = partial(_write_report, has_frontier=frontier)
+        result = loaded.protect(out, overwrite, values, write_report, revises=revises)
         if mapping is not None:
             _write_mapping([p.decisions.mapping() for p in result.records.values()], mapping)
     passed = result.status == "pass"
@@ -72,11 +80,20 @@ def protect(
     raise typer.Exit(EXIT_CODES[result.status])
 
 
-def _write_report(result: Any, folder: Path) -> None:
+def _write_report(result: Any, folder: Path, *, has_frontier: bool) -> None:
     from divulge.report import report
     from divulge.report.results import REPORT
 
-    report(result, folder / REPORT)
+    maps = [_map_ways(part) for part in result.records.values()] if has_frontier else []
+    report(result, folder / REPORT, frontier=maps)
+
+
+def _map_ways(protected: Protected) -> RiskUtilityMap:
+    """Other ways to protect the same records, for what was asked for and for more and less."""
+    from divulge.protection import risk_utility_map
+
+    ks = sorted({2, 3, 5, 10, max(2, protected.k)})
+    return risk_utility_map(protected.original, ks, among=protected.among)
 
 
 def suppress(

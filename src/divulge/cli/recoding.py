@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -38,9 +39,20 @@ def recode(
         float, typer.Option(min=0, max=1, help="The share of records that may be removed.")
     ] = 0.05,
     utility: Annotated[
-        Literal["loss", "granularity", "precision", "entropy"],
-        typer.Option(help="What is kept as high as can be."),
+        str,
+        typer.Option(
+            help="What is kept as high as can be: loss, granularity, precision, entropy, "
+            "discernibility, class_size, or a function that a package registers."
+        ),
     ] = "loss",
+    importance: Annotated[
+        list[str] | None,
+        typer.Option(help="An attribute and how dear it is, as age=2; repeat (1 if not given)."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="An attribute: say how well models predict it, before and after."),
+    ] = None,
     local: Annotated[
         bool, typer.Option(help="Recode single records, instead of whole attributes.")
     ] = False,
@@ -108,7 +120,12 @@ def recode(
                 local=local or search in ("nested", "clusters"),
                 is_a=_parse_hierarchies(hierarchy or []),
                 never=never or (),
+                importance=_parse_importance(importance or []),
             )
+            protected = _note_left_out(protected, data, has_own=bool(k or diversity or closeness))
+        if target is not None:
+            protected.utility_for(target)  # one that cannot be is said before anything is written
+            protected = replace(protected, target=target)
         judgement = judge_published(protected, unlisted=unlisted)
         is_refused = bool(undecided) or judgement.status != "pass"
         if not is_refused:
@@ -153,6 +170,20 @@ def _list_limits(
     return limits
 
 
+def _note_left_out(protected: Protected, data: Path, *, has_own: bool) -> Protected:
+    """Say how many limits of a release file were not taken, since they are on adversaries."""
+    from divulge.assessment import Sentence
+    from divulge.release import Release
+
+    if has_own or data.suffix.lower() != ".toml":
+        return protected
+    left_out = sum(limit.of_assessment for limit in Release.load(data).limits)
+    if not left_out:
+        return protected
+    note = Sentence("divulge.protection", "recoding.left_out", {"count": left_out})
+    return replace(protected, notes=(*protected.notes, note))
+
+
 def _parse_hierarchies(pairs: list[str]) -> dict[str, Any]:
     """Files of levels by attribute, from `attribute=file`."""
     from divulge.work import InvalidInput, Problem
@@ -165,6 +196,23 @@ def _parse_hierarchies(pairs: list[str]) -> dict[str, Any]:
             raise InvalidInput("recode", [Problem("--hierarchy", message)])
         files[name] = path
     return files
+
+
+def _parse_importance(pairs: list[str]) -> dict[str, float]:
+    """How dear attributes are, from `attribute=number`."""
+    from divulge.work import InvalidInput, Problem
+
+    weights = {}
+    for pair in pairs:
+        name, _, number = pair.rpartition("=")
+        try:
+            weights[name] = float(number)
+        except ValueError:
+            name = ""
+        if not name:
+            message = "must be an attribute, an equals sign and a number, as age=2."
+            raise InvalidInput("recode", [Problem("--importance", message)])
+    return weights
 
 
 def _add_sensitive(records: Dataset, name: str | None) -> Dataset:

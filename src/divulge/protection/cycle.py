@@ -52,6 +52,7 @@ from divulge.protection.limits.per_record import AttackRunner, Goal
 from divulge.protection.local_protection import suppress_to_limits
 from divulge.protection.method.attack import attack_method
 from divulge.protection.method.decoys import DecoyWish, add_decoys, check_decoys
+from divulge.protection.recoding.utilities import RecodingUtility
 from divulge.protection.refill_resistance import (
     DETERMINED_CHOICES,
     DeterminedChoice,
@@ -78,6 +79,7 @@ def protect(
     order: Order = "weight",
     local: bool | LocalSearch = False,
     suppression_limit: float = 0.05,
+    utility: RecodingUtility | str = "loss",
     out_of_reach: Literal["raise", "remove"] = "raise",
     links: Any = None,
     on: str | None = None,
@@ -109,6 +111,8 @@ def protect(
             less: in `nested` classes (what `True` means), or in `clusters`, which lose least and
             reveal most to somebody who knows the method.
         suppression_limit: recoding stops when at most this share of records is at risk.
+        utility: by what ways to recode and suppress are compared: `loss`, or another that `recode`
+            takes, a function or the name of a registered one included.
         out_of_reach: whom no method helps: `raise` an error, or `remove` them.
         links: pairs of linked records, or an attribute that links them, for all limits that have
             none of their own: everybody is as exposed as their cluster.
@@ -157,6 +161,7 @@ def protect(
         out_of_reach=out_of_reach,
         search=search,
         seed=seed,
+        utility=utility,
     )
     problems = Problems(f'protection of "{described.name}"')
     problems.extend("", checks.one_of("determined", determined, DETERMINED_CHOICES))

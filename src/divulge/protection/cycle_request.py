@@ -15,6 +15,7 @@ from divulge.protection.changes.changes import select_records
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.directives.settlement import SettledDirectives
 from divulge.protection.limits.per_record import Goal, Standing
+from divulge.protection.recoding.utilities import RecodingUtility, find_utility
 from divulge.protection.suppression.request import ORDERS, Order, OutOfReachError, Search
 from divulge.records.risk.clusters import Clusters
 from divulge.work import Problems, checks
@@ -50,6 +51,8 @@ class CycleRequest:
     """What ties are drawn with then: a secret of the release, or derived from the data."""
     withstands_refill: bool = False
     """Whether nobody may look rare in the file as it is, since relations might complete it so."""
+    utility: RecodingUtility = "loss"
+    """By what ways to recode and to suppress are compared."""
     directives: SettledDirectives = field(default_factory=SettledDirectives)
     """What somebody's rules say must be done or left, whatever the risk."""
 
@@ -117,6 +120,7 @@ def check_cycle_request(
     out_of_reach: Literal["raise", "remove"],
     search: Search,
     seed: int | None,
+    utility: RecodingUtility | str = "loss",
 ) -> CycleRequest:
     """The plan that was asked for; all that is wrong with it at once."""
     problems = Problems(f'protection of "{dataset.name}"')
@@ -150,6 +154,7 @@ def check_cycle_request(
         out_of_reach=out_of_reach,
         search=search,
         seed=seed,
+        utility=find_utility(utility),
         heights={
             name: attribute.hierarchy.height
             for name, attribute in dataset.dictionary.attributes.items()

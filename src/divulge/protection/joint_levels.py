@@ -31,9 +31,10 @@ from divulge.protection.recoding.limit_tests import (
     list_told_attributes,
     sort_limits,
 )
-from divulge.protection.result.cell_utility import compute_attribute_loss
+from divulge.protection.recoding.utilities import choose_cell_utility, name_utility
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError, refuse_changed_kept
+from divulge.protection.utility_score import score_protection
 from divulge.work import InvalidInput
 
 LevelKey: TypeAlias = tuple[tuple[str, int], ...]
@@ -88,7 +89,9 @@ def protect_jointly(
                 break
     if search.best is None:
         return run_cycle(dataset, goals, plan, None, known)  # it says what is out of reach
-    note = Sentence("divulge.protection", "recoding.joint", {"tried": len(search.losses)})
+    values = {"tried": len(search.losses), "utility": name_utility(plan.utility)}
+    key = "joint" if plan.utility == "loss" else "joint_utility"
+    note = Sentence("divulge.protection", f"recoding.{key}", values)
     again = None
     if known is None:
         again = lambda other: protect_jointly(run_cycle, other, goals, plan)  # noqa: E731
@@ -121,7 +124,7 @@ def _explain_levels(
                 at_risk,
                 plan=plan,
                 records=dataset.rows,
-                losses=(losses.get(_build_key(finer)), sum_loss(protected, plan)),
+                losses=(losses.get(_build_key(finer)), score_protection(protected, plan)),
             )
             changes[places[-1]] = replace(changes[places[-1]], reason=str(reason))
     return replace(protected, decisions=replace(protected.decisions, changes=tuple(changes)))
@@ -158,8 +161,10 @@ def _explain_level(
         key = "level_at_risk"
     elif loss is None:
         key = "level_left"
+    elif not np.isfinite(loss):
+        key = "level_unreachable"
     else:
-        key = "level_together" if np.isfinite(loss) else "level_unreachable"
+        key = "level_together" if plan.utility == "loss" else "level_utility"
     return Sentence("divulge.protection", f"reason.{key}", values)
 
 
@@ -201,7 +206,7 @@ class _JointSearch:
         except OutOfReachError:
             self.losses[key] = np.inf
             return
-        self.losses[key] = loss = sum_loss(protected, plan)
+        self.losses[key] = loss = score_protection(protected, plan)
         # What was climbed comes first, and is kept unless another loses clearly less.
         if loss < self.least - tuning.LEAST_JOINT_GAIN:
             self.best, self.least = protected, loss
@@ -222,16 +227,6 @@ class _JointSearch:
         allowed = [space.evaluate(each) for each in neighbours]
         allowed = [each for each in allowed if space.is_allowed(each)]
         return [each.levels for each in sorted(allowed, key=lambda each: each.loss)]
-
-
-def sum_loss(protected: Protected, plan: CycleRequest) -> float:
-    """What recoding and suppression lost, each attribute as dear as it is (a weighted mean)."""
-    weights = [plan.importance.get(name, 1.0) for name in protected.among]
-    losses = [
-        compute_attribute_loss(protected.original, protected.dataset, protected.kept, name)
-        for name in protected.among
-    ]
-    return float(np.average(losses, weights=weights)) if losses else 0.0
 
 
 def _build_space(
@@ -255,7 +250,12 @@ def _build_space(
         return None
     try:
         lattice = build_lattice(
-            dataset, names, fixed=sorted(plan.never_recoded), apart=told, importance=plan.importance
+            dataset,
+            names,
+            fixed=sorted(plan.never_recoded),
+            apart=told,
+            utility=choose_cell_utility(plan.utility),
+            importance=plan.importance,
         )
     except InvalidInput:  # climbing says which values a hierarchy lacks
         return None

@@ -8,7 +8,7 @@ with a bound. Limits that only the records can tell are judged in the order of l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil, inf
 from typing import Any
 
@@ -20,6 +20,7 @@ from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection import tuning
+from divulge.protection.changes.changes import list_kept_records
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import add_hierarchies
 from divulge.protection.cycle import run_cycle
@@ -27,7 +28,7 @@ from divulge.protection.cycle_request import CycleState, check_cycle_request
 from divulge.protection.global_recoding import describe_levels
 from divulge.protection.limits.goal_list import build_goals
 from divulge.protection.limits.limit_kinds import has_protection_method
-from divulge.protection.limits.per_record import Goal
+from divulge.protection.limits.per_record import AttackRunner, Goal
 from divulge.protection.recode_request import (
     SEARCHES,
     LevelSearch,
@@ -38,12 +39,7 @@ from divulge.protection.recode_request import (
 from divulge.protection.recoding.evaluation import LevelEvaluator
 from divulge.protection.recoding.lattice_search.branch_and_bound import find_optimal_levels
 from divulge.protection.recoding.lattice_search.level_search import search_levels
-from divulge.protection.recoding.lattice_search.scored_search import (
-    RecodingUtility,
-    find_utility_problems,
-    is_scored,
-    search_by_score,
-)
+from divulge.protection.recoding.lattice_search.scored_search import search_by_score
 from divulge.protection.recoding.limit_tests import (
     RecordMeasurer,
     judge_model,
@@ -54,6 +50,12 @@ from divulge.protection.recoding.local.local_release import build_local_release
 from divulge.protection.recoding.local.nested import find_nested_levels
 from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
 from divulge.protection.recoding.recoded_release import RecodedRelease, build_recoded_release
+from divulge.protection.recoding.utilities import (
+    RecodingUtility,
+    find_utility,
+    find_utility_problems,
+    is_scored,
+)
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.search_proof import SearchProof
 from divulge.records.risk.null_readings import DEFAULT_NULLS
@@ -69,7 +71,7 @@ def recode(
     dataset: Dataset,
     limits: Sequence[Limit],
     suppression_limit: float = 0.05,
-    utility: RecodingUtility = "loss",
+    utility: RecodingUtility | str = "loss",
     search: LevelSearch = "optimal",
     *,
     local: bool = False,
@@ -79,6 +81,7 @@ def recode(
     suppress: bool = True,
     seconds: float = tuning.LEVEL_SECONDS,
     seed: int | None = None,
+    attacked: Mapping[str | None, tuple[AttackRunner, Sequence[str]]] | None = None,
 ) -> Protected:
     """Make attributes coarser until the limits hold, with the least loss that there can be.
 
@@ -89,7 +92,7 @@ def recode(
         utility: what is kept as high as can be: the least `loss`, or the best `granularity`,
             `precision` or non-uniform `entropy`; the least `discernibility` or `class_size`; or a
             function of the original, the release and the places of the released records, the
-            smaller the better.
+            smaller the better (or its name, if a package offers it under `divulge.utilities`).
         search: `optimal` finds the best of all combinations of levels, and says in `proved` whether
             that is shown; `climb` makes one attribute after the other coarser, and hides cells of
             the records that are left. Of single records, `nested` (the default) splits classes
@@ -103,6 +106,8 @@ def recode(
         suppress: whether records may be removed; else recoding alone must do.
         seconds: nominal seconds for lattices too large to be searched to the end.
         seed: of ties in local recoding; keep it secret. If None, it is derived from the data.
+        attacked: by adversary, their attack on a dataset and what they know, for limits on them;
+            else they know all quasi-identifiers, and seek the record.
 
     Raises:
         OutOfReachError: if even the coarsest levels do not meet the limits.
@@ -118,6 +123,7 @@ def recode(
     """
     described = add_hierarchies(merge_missing_kinds(dataset), is_a or {})
     problems = Problems(f'recoding of "{described.name}"')
+    utility = find_utility(utility)
     problems.extend(
         "", find_utility_problems(utility, is_of_levels=not local and search != "climb")
     )
@@ -142,7 +148,7 @@ def recode(
         require_one_record_each(described, "records made coarser one by one are not judged")
     models = [limit for limit in limits if _is_model(limit)]
     others = [limit for limit in limits if not _is_model(limit)]
-    goals = build_goals(described, others) if others or not models else []
+    goals = build_goals(described, others, attacked) if others or not models else []
     request = RecodingRequest(
         goals=tuple(goals),
         models=tuple(models),
@@ -170,16 +176,7 @@ def _hides_cells(dataset: Dataset, goals: Sequence[Goal]) -> bool:
 
 def recode_to_limits(dataset: Dataset, request: RecodingRequest) -> Protected:
     """The best levels, the records at these levels, and everything measured anew."""
-    evaluator, limits = build_evaluator(dataset, request)
-    measurer = RecordMeasurer(dataset=dataset, names=evaluator.lattice.names, limits=limits)
-    if is_scored(request.utility):
-        effort = Effort(request.seconds)
-        levels, proof = search_by_score(evaluator, measurer, request.utility, effort)
-    else:
-        levels, proof = search_levels(evaluator, measurer, request.seconds)
-    if levels is None:
-        raise build_recoding_error(dataset, evaluator, request)
-    protected = _release_levels(dataset, evaluator, levels, proof, request=request)
+    protected = _build_protected(dataset, _search_release(dataset, request), request)
     # Other data have other best levels: who knows the algorithm searches for them again.
     return replace(protected, again=lambda other: recode_to_limits(other, request))
 
@@ -196,8 +193,36 @@ def recode_at_levels(
     if judged is None:
         raise build_recoding_error(dataset, evaluator, request)
     proof = SearchProof(combinations=lattice.combinations, checked=1, is_chosen=True)
-    protected = _release_levels(dataset, evaluator, judged, proof, request=request)
+    released = _release_levels(dataset, evaluator, judged, proof, rule=request.rule)
+    protected = _build_protected(dataset, released, request)
     return replace(protected, again=lambda other: recode_at_levels(other, request, levels))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Result:
+    """A release and what is told of it, without the lattice that it was found in.
+
+    The lattice of many records takes as much memory as they do; it is let go before all is
+    measured.
+    """
+
+    release: RecodedRelease
+    names: tuple[str, ...]
+    proof: SearchProof
+    notes: tuple[Sentence, ...]
+
+
+def _search_release(dataset: Dataset, request: RecodingRequest) -> _Result:
+    evaluator, limits = build_evaluator(dataset, request)
+    measurer = RecordMeasurer(dataset=dataset, names=evaluator.lattice.names, limits=limits)
+    if is_scored(request.utility):
+        effort = Effort(request.seconds)
+        levels, proof = search_by_score(evaluator, measurer, request.utility, effort)
+    else:
+        levels, proof = search_levels(evaluator, measurer, request.seconds)
+    if levels is None:
+        raise build_recoding_error(dataset, evaluator, request)
+    return _release_levels(dataset, evaluator, levels, proof, rule=request.rule)
 
 
 def _release_levels(
@@ -206,26 +231,21 @@ def _release_levels(
     levels: RecodedLevels,
     proof: SearchProof,
     *,
-    request: RecodingRequest,
-) -> Protected:
+    rule: str,
+) -> _Result:
     release = build_recoded_release(
         dataset,
         evaluator,
         levels.outcome,
         levels.removed,
-        rule=request.rule,
+        rule=rule,
         chosen_by="person" if proof.is_chosen else "loss" if proof.score is None else "score",
     )
-    protected = _build_protected(dataset, evaluator, release, request=request)
-    return replace(
-        protected,
-        notes=(
-            *describe_levels(dataset, release.levels),
-            *_describe_search(dataset, evaluator, levels, proof),
-        ),
-        proved=proof.is_complete,
-        proof=proof,
+    notes = (
+        *describe_levels(dataset, release.levels),
+        *_describe_search(dataset, evaluator, levels, proof),
     )
+    return _Result(release=release, names=evaluator.lattice.names, proof=proof, notes=notes)
 
 
 def _recode_records(dataset: Dataset, request: RecodingRequest) -> Protected:
@@ -250,7 +270,6 @@ def _recode_records(dataset: Dataset, request: RecodingRequest) -> Protected:
         dataset, lattice, outcome, tests=evaluator.tests, rule=request.rule
     )
     release = RecodedRelease(dataset=released, changes=tuple(changes), levels={})
-    protected = _build_protected(dataset, evaluator, release, request=request)
     values = {
         "removed": outcome.removed_records,
         "total": dataset.rows,
@@ -261,30 +280,27 @@ def _recode_records(dataset: Dataset, request: RecodingRequest) -> Protected:
         "everywhere": inf if everywhere is None else everywhere.loss,
     }
     key = "clusters" if request.search == "clusters" else "nested"
-    return replace(
-        protected,
+    result = _Result(
+        release=release,
+        names=lattice.names,
+        proof=SearchProof(combinations=lattice.combinations, checked=0),
         notes=(
             Sentence("divulge.protection", f"recoding.{key}", values),
             Sentence("divulge.protection", "recoding.removed", values),
         ),
-        proof=SearchProof(combinations=lattice.combinations, checked=0),
-        again=lambda other: _recode_records(other, request),
     )
+    protected = _build_protected(dataset, result, request)
+    return replace(protected, again=lambda other: _recode_records(other, request))
 
 
-def _build_protected(
-    dataset: Dataset,
-    evaluator: LevelEvaluator,
-    release: RecodedRelease,
-    *,
-    request: RecodingRequest,
-) -> Protected:
+def _build_protected(dataset: Dataset, result: _Result, request: RecodingRequest) -> Protected:
     """What was released, with every limit measured on it anew."""
+    release = result.release
     log = DecisionLog(dataset.name, release.changes, dataset)
     state = CycleState(
         original=dataset,
         current=release.dataset,
-        alive=np.setdiff1d(np.arange(dataset.rows), log.removed_records),
+        alive=list_kept_records(dataset.rows, log.removed_records),
         changes=[],
         levels=dict(release.levels),
     )
@@ -293,7 +309,7 @@ def _build_protected(
         judge_model(limit, release.dataset, known).held for limit in request.models
     )
     if not is_held:  # what units told and what records tell must agree
-        raise build_recoding_error(dataset, evaluator, request)
+        raise build_recoding_error(dataset, build_evaluator(dataset, request)[0], request)
     before = CycleState(
         original=dataset, current=dataset, alive=np.arange(dataset.rows), changes=[], levels={}
     )
@@ -304,7 +320,7 @@ def _build_protected(
         decisions=log,
         nulls=count_goals[0].nulls if count_goals else DEFAULT_NULLS,
         limits=(*(goal.limit for goal in request.goals), *request.models),
-        among=evaluator.lattice.names,
+        among=result.names,
         rule=request.rule,
         seed=request.plan.seed,
         k=ceil(max((goal.limit.bound for goal in count_goals), default=2)),
@@ -318,6 +334,9 @@ def _build_protected(
         ),
         levels=release.levels,
         suppression_limit=request.plan.suppression_limit,
+        notes=result.notes,
+        proved=result.proof.is_complete,
+        proof=result.proof,
     )
 
 

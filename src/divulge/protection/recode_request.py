@@ -13,16 +13,13 @@ from divulge.protection.cycle_request import CycleRequest
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.recoding.evaluation import LevelEvaluator
 from divulge.protection.recoding.lattice import build_lattice
-from divulge.protection.recoding.lattice_search.scored_search import (
-    RecodingUtility,
-    choose_cell_utility,
-)
 from divulge.protection.recoding.limit_tests import (
     RecodingLimits,
     build_class_tests,
     list_told_attributes,
     sort_limits,
 )
+from divulge.protection.recoding.utilities import RecodingUtility, choose_cell_utility
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work import InvalidInput, Problem
 

@@ -19,7 +19,6 @@ from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.protection import tuning
 from divulge.protection.cycle_request import CycleRequest, CycleState
-from divulge.protection.joint_levels import sum_loss
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.local_protection import remove_unprotectable, suppress_to_limits
 from divulge.protection.recoding.class_tests import ClassTest
@@ -34,8 +33,10 @@ from divulge.protection.recoding.local.clusters import find_clusters
 from divulge.protection.recoding.local.local_outcome import LocalOutcome, build_outcome
 from divulge.protection.recoding.local.local_release import build_local_release
 from divulge.protection.recoding.local.nested import find_nested_levels
+from divulge.protection.recoding.utilities import choose_cell_utility
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError, refuse_changed_kept
+from divulge.protection.utility_score import score_protection, sum_loss
 
 _MOVES_NOTE = "recoding.moves"
 """The key of what is told where no classes were searched."""
@@ -94,6 +95,7 @@ def _build_space(
         names,
         fixed=sorted(plan.never),
         apart=list_told_attributes(state.current, limits),
+        utility=choose_cell_utility(plan.utility),
         importance=plan.importance,
         hidden=may_hide,
     )
@@ -128,9 +130,11 @@ def protect_best(protect: PlanRunner, dataset: Dataset, plan: CycleRequest) -> P
     with work.step("Weighing single records against all alike"):
         single = _try_plan(protect, dataset, plan)
         alike = _try_plan(protect, dataset, replace(plan, local=False))
-    losses = [np.inf if each is None else sum_loss(each, plan) for each in (single, alike)]
+    ways = (single, alike)
+    losses = [np.inf if each is None else sum_loss(each, plan) for each in ways]
+    scores = [np.inf if each is None else score_protection(each, plan) for each in ways]
     # Of two that lose the same, levels for all say less to one who knows the method.
-    is_single = losses[0] < losses[1] - tuning.LEAST_JOINT_GAIN
+    is_single = scores[0] < scores[1] - tuning.LEAST_JOINT_GAIN
     chosen = single if is_single else alike
     if chosen is None:
         return protect(dataset, plan)  # it says what is out of reach
@@ -138,7 +142,8 @@ def protect_best(protect: PlanRunner, dataset: Dataset, plan: CycleRequest) -> P
     if is_single:
         key: str = "alone" if alike is None else "moves" if moves else plan.local_search
     else:
-        key = "alike_alone" if single is None else "alike"
+        utility_key = "alike" if plan.utility == "loss" else "alike_utility"
+        key = "alike_alone" if single is None else utility_key
     values = {"loss": losses[0], "everywhere": losses[1]}
     note = Sentence("divulge.protection", f"recoding.single.{key}", values)
     again = None

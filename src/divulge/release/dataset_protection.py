@@ -7,6 +7,7 @@ recoded and suppressed first; then each attack may change them in a way of its o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,7 @@ def protect_dataset(
             order=settings.order,
             local=settings.local,
             suppression_limit=settings.suppression_limit,
+            utility=settings.utility,
             out_of_reach=settings.out_of_reach,
             seed=settings.seed,
             attacked=attack_runners,
@@ -127,6 +129,8 @@ def protect_dataset(
             secret=secret,
             directives=find_directives(release, name),
         )
+        if settings.target in dataset.names:
+            part = replace(part, target=settings.target)
         yield part
         current_version = part.dataset
     plan = ProtectionPlan(

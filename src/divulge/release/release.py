@@ -17,6 +17,7 @@ from divulge.data.dictionary import (
     as_names,
     find_name_problems,
 )
+from divulge.protection.recoding.utilities import find_utility_name_problems
 from divulge.release.publication import find_publication_problems
 from divulge.release.release_file.dataset_plan import DatasetLoader, DatasetPlan
 from divulge.release.release_file.links import LinksLoader
@@ -328,6 +329,10 @@ class _Loader:
             for problem in problems:
                 message = f'no dataset has an attribute "{problem.value}".'
                 self.problems.add(f"protection, {setting}", message, problem.value, everywhere)
+        self.problems.extend("protection", find_utility_name_problems(table.utility))
+        if table.target is not None and table.target not in everywhere:
+            message = f'no dataset has an attribute "{table.target}".'
+            self.problems.add("protection, target", message, table.target, everywhere)
         if not all(0 < figure < inf for figure in table.importance.values()):
             self.problems.add("protection, importance", "holds a figure that is not above 0.")
         return table

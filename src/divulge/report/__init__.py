@@ -6,6 +6,7 @@ This package can be called: `dv.report(verdict, "report.html")` is `divulge.repo
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ class _CallablePackage(ModuleType):
         path: Path | str,
         overwrite: bool = False,
         *,
-        frontier: RiskUtilityMap | None = None,
+        frontier: RiskUtilityMap | Sequence[RiskUtilityMap] | None = None,
     ) -> None:
         """Write a report."""
         report(found, path, overwrite, frontier=frontier)

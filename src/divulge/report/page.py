@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -39,14 +40,14 @@ def report(
     path: Path | str,
     overwrite: bool = False,
     *,
-    frontier: RiskUtilityMap | None = None,
+    frontier: RiskUtilityMap | Sequence[RiskUtilityMap] | None = None,
 ) -> None:
     """Write the report of a verdict, a protection or a map as one HTML file.
 
     It needs nothing outside.
 
     A file that exists is replaced only with `overwrite`. With the map of other ways as `frontier`,
-    the section on the recoding of its dataset shows those that are efficient.
+    or several of them, a section on its dataset shows those that are efficient.
     """
     from divulge.protection import RiskUtilityMap
     from divulge.release import Verdict
@@ -78,10 +79,11 @@ def page(verdict: Verdict) -> str:
 
 
 def protection_page(
-    result: ProtectedRelease | Protected, frontier: RiskUtilityMap | None = None
+    result: ProtectedRelease | Protected,
+    frontier: RiskUtilityMap | Sequence[RiskUtilityMap] | None = None,
 ) -> str:
     """The report of a protection as HTML text, perhaps with the efficient ways of a map."""
-    from divulge.protection import Protected
+    from divulge.protection import Protected, RiskUtilityMap
     from divulge.protection.changes.decision_log import describe_decision
     from divulge.protection.result.recoding_summary import read_summary_head
     from divulge.protection.result.utility_map import read_map_head
@@ -93,6 +95,7 @@ def protection_page(
         title, parts = result.release.path.name, dict(result.records)
         others = {name: part for name, part in result.parts.items() if name not in parts}
         verdicts, refills = (result.before, result.after), dict(result.after.refills)
+    maps = [frontier] if isinstance(frontier, RiskUtilityMap) else list(frontier or ())
     methods = {name: part.method for name, part in parts.items() if part.method is not None}
     summaries = {name: part.recoding for name, part in parts.items()}
     recodings = {name: found for name, found in summaries.items() if found is not None}
@@ -108,8 +111,7 @@ def protection_page(
         recodings=recodings,
         recoding_charts={name: _render_chart(found.chart()) for name, found in recodings.items()},
         recoding_head=read_summary_head(),
-        frontier=frontier,
-        frontier_chart=None if frontier is None else _render_chart(frontier.chart()),
+        maps=[(each, _render_chart(each.chart())) for each in maps],
         map_head=read_map_head(),
         methods=methods,
         method_charts={name: _render_chart(found.chart()) for name, found in methods.items()},

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.protection.recoding import plain
 
-from divulge import Dataset, Hierarchy, Limit, protection
+from divulge import Dataset, Hierarchy, Limit, protection, records
 from divulge.protection import tuning
 from divulge.work import InvalidInput
 
@@ -188,6 +188,26 @@ def test_a_limit_on_an_attack_is_met_and_not_called_proved() -> None:
     p = protection.recode(dataset, [limit], 0.0)
     assert not p.proved
     assert all(outcome.held for outcome in p.outcomes)
+
+
+def test_what_another_attack_finds_can_be_a_limit_of_recoding() -> None:
+    """Somebody who knows one attribute, and is right about one in twenty at the most."""
+    table = pa.table(
+        {"age": list(range(40)), "born": list(range(1940, 1980)), "sex": ["f", "m"] * 20}
+    )
+    people = Dataset.from_arrow(
+        table,
+        roles={"quasi_identifier": ["age", "sex"], "non_identifying": ["born"]},
+        hierarchies={"age": Hierarchy.intervals([0, 2, 20, 40], [0, 20, 40], [0])},
+    )
+
+    def know_age(released: Dataset, original: Dataset) -> Any:
+        return records.attack(released, "CRS", knows=["age"])
+
+    limit = Limit("probabilistic.posterior", at_most=0.05, adversary="neighbour")
+    p = protection.recode(people, [limit], 0.0, attacked={"neighbour": (know_age, ["age"])})
+    assert p.levels == {"age": 2}
+    assert not p.proved
 
 
 def test_a_model_of_the_population_can_be_a_limit_of_recoding() -> None:

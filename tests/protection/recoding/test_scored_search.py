@@ -52,9 +52,9 @@ def test_the_best_classes_are_those_that_trying_all_finds(
     limits = [Limit("k_anonymity", at_least=2)]
     if not scores:
         with pytest.raises(protection.OutOfReachError):
-            protection.recode(dataset, limits, share, utility=utility)  # type: ignore[arg-type]
+            protection.recode(dataset, limits, share, utility=utility)
         return
-    p = protection.recode(dataset, limits, share, utility=utility)  # type: ignore[arg-type]
+    p = protection.recode(dataset, limits, share, utility=utility)
     assert p.proof is not None
     assert p.proved
     assert p.proof.checked + p.proof.excluded == p.proof.combinations

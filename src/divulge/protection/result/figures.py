@@ -75,7 +75,16 @@ def build_rows(protected: Protected) -> Sequence[tuple[str, str, str]]:
             format_percent(protected.after.probabilistic.posterior),
         )
     )
-    return [*rows, (_say_row("cells"), "", format_number(protected.suppressed_cells))]
+    rows.append((_say_row("cells"), "", format_number(protected.suppressed_cells)))
+    return [*rows, *_build_model_rows(protected)]
+
+
+def _build_model_rows(protected: Protected) -> list[tuple[str, str, str]]:
+    """How well the attribute that somebody chose is predicted; no row where none was chosen."""
+    if protected.target is None or protected.utility.model is None:
+        return []
+    before, after = (format_percent(share) for share in protected.utility.model)
+    return [(_say_row("model", attribute=protected.target), before, after)]
 
 
 def read_head() -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from divulge import records
 from divulge.assessment import Assessment, Chart, Limit, Outcome, Sentence, html
 from divulge.data import Dataset
 from divulge.data.column_fate import Unlisted
-from divulge.protection.changes.changes import select_records
+from divulge.protection.changes.changes import list_kept_records, select_records
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import find_remaining_levels
 from divulge.protection.directives.settlement import DirectiveFailure
@@ -67,6 +67,8 @@ class Protected:
     bound: float = 0.0
     cost: float = 0.0
     seed: int | None = None
+    target: str | None = None
+    """The attribute that models are compared on; one is found if none is chosen."""
     k: int = 1
     outcomes: tuple[Outcome, ...] = ()
     outcomes_before: tuple[Outcome, ...] = ()
@@ -123,7 +125,7 @@ class Protected:
     @cached_property
     def kept(self) -> Ints:
         """The places, in the original, of the records that are released."""
-        return np.setdiff1d(np.arange(self.original.rows), self.decisions.removed_records)
+        return list_kept_records(self.original.rows, self.decisions.removed_records)
 
     @cached_property
     def before(self) -> Assessment:
@@ -138,7 +140,7 @@ class Protected:
     @cached_property
     def utility(self) -> Utility:
         """What the data lost."""
-        return self.utility_for()
+        return self.utility_for(self.target)
 
     def utility_for(
         self, target: str | None = None, importance: Mapping[str, float] | None = None

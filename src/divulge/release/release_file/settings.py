@@ -171,6 +171,15 @@ class ProtectionTable(_StrictTable):
     suppression_limit: float = Field(
         0.05, ge=0, le=1, description="The share of records that recoding may leave at risk."
     )
+    utility: str = Field(
+        "loss",
+        description="What is kept as high as can be where ways to recode and suppress are "
+        "compared: loss, granularity, precision, entropy, discernibility, class_size, or a "
+        "function that a package registers.",
+    )
+    target: str | None = Field(
+        None, description="An attribute: how well models predict it, before and after, is told."
+    )
     out_of_reach: Literal["raise", "remove"] = Field(
         "raise", description="Whom no method helps: an error, or removed."
     )

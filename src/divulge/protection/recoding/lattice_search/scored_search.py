@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, TypeGuard, get_args
 
 import numpy as np
 
 from divulge import work
-from divulge.data import Dataset
 from divulge.protection import tuning
-from divulge.protection.changes.changes import select_records
+from divulge.protection.changes.changes import list_kept_records, select_records
 from divulge.protection.changes.recodings import coarsen_to_levels
-from divulge.protection.recoding.cell_costs import CELL_UTILITIES, CellUtility
 from divulge.protection.recoding.evaluation import ClassNumberer, LevelEvaluator, Levels
 from divulge.protection.recoding.lattice_search.branch_and_bound import OPEN, BoundedSearch
 from divulge.protection.recoding.lattice_search.level_descent import (
@@ -28,37 +25,10 @@ from divulge.protection.recoding.lattice_search.level_descent import (
 )
 from divulge.protection.recoding.limit_tests import RecordMeasurer
 from divulge.protection.recoding.measured_levels import RecodedLevels, judge_in_full
+from divulge.protection.recoding.utilities import ClassUtility, UtilityFunction, call_function
 from divulge.protection.result.search_proof import SearchProof
-from divulge.work import InvalidInput, Problem, checks
-from divulge.work.arrays import Ints
 from divulge.work.context import Step
 from divulge.work.effort import Effort
-
-ClassUtility: TypeAlias = Literal["discernibility", "class_size"]
-CLASS_UTILITIES: tuple[ClassUtility, ...] = get_args(ClassUtility)
-
-UtilityFunction: TypeAlias = Callable[[Dataset, Dataset, Ints], float]
-"""From the original, the release and the places of the released records; smaller is better."""
-
-RecodingUtility: TypeAlias = CellUtility | ClassUtility | UtilityFunction
-
-
-def find_utility_problems(utility: RecodingUtility, *, is_of_levels: bool) -> list[Problem]:
-    """What is wrong with a utility; only levels of whole columns are compared by any."""
-    if is_scored(utility):
-        message = 'takes the levels of whole columns: leave out local, or search="climb".'
-        return [] if is_of_levels else [Problem("utility", message)]
-    return list(checks.one_of("utility", utility, (*CELL_UTILITIES, *CLASS_UTILITIES)))
-
-
-def is_scored(utility: RecodingUtility) -> TypeGuard[ClassUtility | UtilityFunction]:
-    """Whether a utility is no sum over cells."""
-    return callable(utility) or utility in CLASS_UTILITIES
-
-
-def choose_cell_utility(utility: RecodingUtility) -> CellUtility:
-    """What cells cost in a search for a utility: its own, or loss, which settles ties."""
-    return next((each for each in CELL_UTILITIES if each == utility), "loss")
 
 
 def search_by_score(
@@ -204,11 +174,8 @@ def _build_function_score(
 
     def score(levels: RecodedLevels) -> float:
         at_levels = dict(zip(measurer.names, levels.outcome.levels, strict=True))
-        kept = np.setdiff1d(np.arange(dataset.rows), levels.removed)
-        figure = utility(dataset, select_records(coarsen_to_levels(dataset, at_levels), kept), kept)
-        if not checks.is_finite_number(figure):
-            message = f"the function gave {checks.describe_value(figure)}, which is no number."
-            raise InvalidInput(f'recoding of "{dataset.name}"', [Problem("utility", message)])
-        return float(figure)
+        kept = list_kept_records(dataset.rows, levels.removed)
+        released = select_records(coarsen_to_levels(dataset, at_levels), kept)
+        return call_function(utility, dataset, released, kept)
 
     return score
