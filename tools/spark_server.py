@@ -144,7 +144,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--home", type=Path, required=True, help="an environment with pyspark")
     parser.add_argument("--java", type=Path, required=True)
-    parser.add_argument("--seconds", type=float, default=480)
+    parser.add_argument("--seconds", type=float, default=1200)
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

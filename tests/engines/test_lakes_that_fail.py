@@ -7,6 +7,8 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +147,7 @@ def test_a_table_that_a_server_does_not_have_is_said() -> None:
         ("IO Error: Could not write file: No space left on device", "disk for temporary files"),
         ("Out of Memory Error: could not allocate block of size 256.0 KiB", "ran out of memory"),
         ("[UNRESOLVED_COLUMN] c9", "other columns"),
+        ("IO Error: Could not set lock on file", "another program has it open"),
         ("StatusCode.UNAVAILABLE failed to connect", "does not answer"),
         ("[UNSUPPORTED_DATATYPE] interval", "of this type"),
         ("StatusCode.UNAUTHENTICATED", "does not let us in"),
@@ -250,3 +253,65 @@ def test_a_process_without_a_main_file_can_ask_a_server(lake: Path) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert answer.stdout == "60 False\n", answer.stderr
+
+
+def test_nothing_is_fetched_from_the_network_by_duckdb() -> None:
+    with engines.DuckSession() as duck:
+        for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
+            [allowed] = duck.table(f"SELECT current_setting('{setting}') AS v").column(0)
+            assert allowed.as_py() is False
+
+
+def test_a_query_that_is_to_be_stopped_is_stopped_and_its_files_are_gone() -> None:
+    before = set(Path(tempfile.gettempdir()).glob(f"divulge-spill-{os.getpid()}-*"))
+    cancellation = work.Cancellation()
+    sql = "SELECT count(*) AS n FROM range(1000000000) a(i), range(1000) b(j) WHERE i * j % 7 = 3"
+    timer = threading.Timer(0.2, cancellation.cancel)
+    with (
+        pytest.raises(work.Cancelled),
+        work.run_with(cancellation=cancellation),
+        engines.DuckSession() as duck,
+    ):
+        timer.start()
+        duck.arrays(sql)
+    assert set(Path(tempfile.gettempdir()).glob(f"divulge-spill-{os.getpid()}-*")) == before
+
+
+def test_a_session_that_cannot_begin_leaves_no_files() -> None:
+    before = set(Path(tempfile.gettempdir()).glob(f"divulge-spill-{os.getpid()}-*"))
+    wrong: Any = object()
+    with pytest.raises(duckdb.Error), engines.DuckSession(records=wrong):
+        pass
+    assert set(Path(tempfile.gettempdir()).glob(f"divulge-spill-{os.getpid()}-*")) == before
+
+
+def test_a_token_is_in_no_representation() -> None:
+    from divulge.data.lake_scan import LakeSource
+
+    address = "sc://lake:15002/;token=hush"
+    source = LakeSource(path=address, engine=address)
+    shown = [source, source.said, engines.LakeTable(address, "pupils")]
+    shown.append(engines.ParquetFiles((Path("a"),), address))
+    assert "hush" not in "".join(map(repr, shown))
+
+
+def test_a_database_that_is_written_to_by_another_program_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "census.duckdb"
+    code = f"""
+import duckdb, sys
+connection = duckdb.connect({str(path)!r})
+connection.execute("CREATE TABLE pupils AS SELECT 1 AS a")
+connection.execute("CHECKPOINT")
+print("ready", flush=True)
+sys.stdin.read()
+"""
+    writer = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "ready\n"
+    try:
+        with pytest.raises(work.DivulgeError, match=r"another program|lock|in use"):
+            dv.scan(path, {"quasi_identifier": "a"})
+    finally:
+        writer.communicate()

@@ -14,6 +14,9 @@ import pytest
 import divulge as dv
 from divulge import work
 from divulge.data import Relation
+from divulge.engines import EngineError
+from divulge.engines.sail import SailServer
+from divulge.engines.spark import SparkConnectSession
 from divulge.release.release_file.schemas import result_schema
 from divulge.report.results import check_into
 
@@ -106,8 +109,6 @@ def test_a_release_has_the_same_result_whoever_counts(folder: Path, engine: str)
 
 @pytest.mark.spark
 def test_a_table_of_a_spark_server_has_the_result_of_its_records(folder: Path) -> None:
-    from divulge.engines.spark import SparkConnectSession
-
     with SparkConnectSession(SPARK) as session:
         session.offer_files("people_of_files", [f"file://{folder}/lake"])
         names = ", ".join(f'c{place} AS "{name}"' for place, name in enumerate(NAMES))
@@ -274,3 +275,40 @@ def test_a_lake_that_changes_while_it_is_checked_leaves_no_result_and_the_next_t
     assert not (folder / "results of lake" / "result.json").exists()
     memory = check(write_release(folder, "memory", 'engine = "memory"'))
     assert without_provenance(check(path)) == without_provenance(memory)
+
+
+def test_a_spark_that_is_away_leaves_nothing_behind(folder: Path) -> None:
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    path = write_release(folder, "away", f'engine = "sc://127.0.0.1:{port}/;token=hush"')
+    with pytest.raises(EngineError, match="does not answer") as error:
+        check(path)
+    assert "hush" not in str(error.value)
+    assert not (folder / "results of away" / "result.json").exists()
+
+
+def test_a_spark_that_dies_in_the_middle_leaves_no_result_and_the_next_try_has_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = SailServer().__enter__()
+    path = write_release(folder, "dies", f'engine = "{server.address}"')
+    tables, calls = SparkConnectSession.table, []
+
+    def die(self: Any, sql: str) -> Any:
+        calls.append(sql)
+        if len(calls) == 5:
+            server.__exit__(None, None, None)
+        return tables(self, sql)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SparkConnectSession, "table", die)
+        with pytest.raises(EngineError, match="does not answer"):
+            check(path)
+    assert not (folder / "results of dies" / "result.json").exists()
+    memory = check(write_release(folder, "memory", 'engine = "memory"'))
+    with SailServer() as another:
+        path = write_release(folder, "dies", f'engine = "{another.address}"')
+        assert without_provenance(check(path)) == without_provenance(memory)

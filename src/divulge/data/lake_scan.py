@@ -107,9 +107,9 @@ class LakeSource:
     'sc://lake:15002'
     """
 
-    path: Place
-    engine: str
-    """`memory`, `duckdb`, `sail`, the address of a server; or `auto`."""
+    path: Place = field(repr=False)
+    engine: str = field(repr=False)
+    """`memory`, `duckdb`, `sail`, the address of a server (it may hold a token); or `auto`."""
     options: Options = field(default_factory=Options)
     columns: Sequence[str] | None = None
     memory_limit: int | None = None

@@ -45,6 +45,14 @@ class DuckSession:
         self._resources = ExitStack()
 
     def __enter__(self) -> DuckSession:
+        try:
+            self._connect()
+        except BaseException:
+            self._resources.close()
+            raise
+        return self
+
+    def _connect(self) -> None:
         import duckdb
 
         _remove_abandoned_spills()
@@ -68,7 +76,6 @@ class DuckSession:
         self._thread = self._resources.enter_context(ThreadPoolExecutor(max_workers=1))
         for name, table in self._tables.items():
             self._connection.register(name, table)
-        return self
 
     def __exit__(
         self,
@@ -133,8 +140,10 @@ class DuckSession:
             while not wait([query], timeout=tuning.SECONDS_BETWEEN_CHECKS).done:
                 work.check()
         except BaseException:
+            # A query that has not begun yet does not hear it, so it is told until it ends.
             self.cancel()
-            wait([query])
+            while not wait([query], timeout=tuning.SECONDS_BETWEEN_CHECKS).done:
+                self.cancel()
             raise
         return self._take_result(query)
 
@@ -143,7 +152,7 @@ class DuckSession:
 
         try:
             return query.result()
-        except duckdb.Error as error:
+        except (duckdb.Error, MemoryError) as error:
             if self._raw_errors:
                 raise
             # What the engine says may show values, so it is not passed on.

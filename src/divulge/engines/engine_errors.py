@@ -24,6 +24,7 @@ _DAMAGED = "{engine} cannot read a file: it is damaged, or was replaced meanwhil
 _DRIFT = "{engine} found other columns or types than before: the data changed, or files differ"
 _TYPE = "{engine} cannot count a column of this type: leave it out (columns=...)"
 _AWAY = "{engine} does not answer: it was stopped, or the connection broke; nothing was written"
+_LOCKED = "{engine} cannot open a database: another program has it open for writing"
 _REFUSED = "{engine} does not let us in: check the address and its token"
 _TABLE = "{engine} has no such table, or it may not be read"
 _OTHER = "{engine} could not carry out a query ({kind})"
@@ -32,10 +33,11 @@ _OTHER = "{engine} could not carry out a query ({kind})"
 _SIGNS: Sequence[tuple[Sequence[str], str]] = (
     (("no space left", "disk full", "max_temp_directory_size"), _DISK_FULL),
     (
-        ("outofmemory", "out of memory", "memory limit", "java heap space", "resources exhausted",
-         "resource_exhausted", "failed to allocate"),
+        ("outofmemory", "out of memory", "memoryerror", "memory limit", "java heap space",
+         "resources exhausted", "resource_exhausted", "failed to allocate"),
         _OUT_OF_MEMORY,
     ),
+    (("could not set lock", "conflicting lock"), _LOCKED),
     (("table_or_view_not_found", "table not found", "table or view not found"), _TABLE),
     (
         ("no files found", "no such file", "path_not_found", "path does not exist",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,7 +33,8 @@ class ParquetFiles:
     """Parquet files, read by DuckDB here or by a Spark server that sees the same files."""
 
     paths: tuple[Path, ...]
-    engine: str = "duckdb"
+    engine: str = field(default="duckdb", repr=False)
+    """Who counts; an address may hold a token, so it is never shown."""
 
     is_cheap = True
     """Whether the fingerprint is found without a look at all records."""
@@ -81,7 +82,8 @@ class DatabaseTable:
 class LakeTable:
     """A table that a Spark server knows by name."""
 
-    engine: str
+    engine: str = field(repr=False)
+    """The address of the server; it may hold a token, so it is never shown."""
     table: str
 
     is_cheap = False
