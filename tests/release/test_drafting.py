@@ -37,7 +37,10 @@ def test_the_draft_of_the_examples_is_accepted_and_checked_at_once(tmp_path: Pat
         "maximum knowledge of companies",
         "neighbour of pupils",
         "colleague of pupils",
-        "register holder of pupils",
+        "employer of pupils",
+        "journalist with a register of pupils",
+        "ex-partner of pupils",
+        "data broker of pupils",
         "maximum knowledge of pupils",
     ]
     assert release.datasets["companies"].roles["weight"] == ["Weight"]
@@ -53,18 +56,29 @@ def test_conflicts_and_doubts_stand_in_the_draft_with_their_reasons(tmp_path: Pa
     assert 'quasi_identifier = ["sexo"]' in text
 
 
-def test_a_draft_takes_the_choice_to_drop_what_was_not_recognised(tmp_path: Path) -> None:
+def test_what_was_not_recognised_is_drafted_as_left_out_and_protected_without_an_edit(
+    tmp_path: Path,
+) -> None:
     table = pa.table({"domicilio": [1, 2] * 50, "zz9": [3, 4] * 50, "sexo": ["F", "M"] * 50})
     Dataset.from_arrow(table).write(tmp_path / "pessoas.csv")
-    text = draft([tmp_path / "pessoas.csv"], tmp_path, experience=SHIPPED).text
+    drafted = draft([tmp_path / "pessoas.csv"], tmp_path, experience=SHIPPED)
     path = tmp_path / "release.toml"
-    path.write_text(text)
-    assert dv.Release.load(path).check().status == "not judged"
-    assert '\n# unlisted = "drop"' in text
-    path.write_text(text.replace('# unlisted = "drop"', 'unlisted = "drop"'))
+    write_draft(drafted, path)
+    assert '\nunlisted = "drop"' in drafted.text
+    assert '# DECIDE: "zz9": not recognised; give it a role.' in drafted.text
     protected = dv.Release.load(path).protect(out=tmp_path / "out")
     assert protected.status == "pass"
     assert protected.datasets["pessoas"].names == ["sexo"]
+    # Nobody in the draft knows what is left out, so that none of it is asked for.
+    assert all("zz9" not in str(a.settings) for a in dv.Release.load(path).adversaries)
+
+
+def test_of_what_nothing_would_be_published_nothing_is_judged(tmp_path: Path) -> None:
+    Dataset.from_arrow(pa.table({"zz9": [3, 4] * 50})).write(tmp_path / "d.csv")
+    drafted = draft([tmp_path / "d.csv"], tmp_path, experience=SHIPPED)
+    assert '\n# unlisted = "drop"' in drafted.text
+    write_draft(drafted, tmp_path / "release.toml")
+    assert dv.Release.load(tmp_path / "release.toml").check().status == "not judged"
 
 
 AWKWARD = st.text(min_size=1, max_size=12).filter(lambda s: s.strip() and "\x00" not in s)
@@ -187,3 +201,5 @@ def test_the_example_release_is_what_init_drafts_today() -> None:
     folder = Path(__file__).parents[2] / "examples" / "inflation_and_growth"
     drafted = draft([folder / "companies.csv"], folder, experience=SHIPPED)
     assert (folder / "release.toml").read_text(encoding="utf-8") == drafted.text
+    for file, hierarchy in drafted.hierarchies.items():
+        assert dv.Hierarchy.from_file(folder / file).table == hierarchy.table

@@ -77,7 +77,7 @@ def _interrupted(verb: Verb, at: int, fault: Fault, overwrite: bool) -> tuple[in
 
 
 def _outputs(verb: Verb) -> list[dict[str, bytes] | None]:
-    return [snapshot(Path(output)) for output in verb.outputs]
+    return [snapshot(Path(output)) for output in verb.written]
 
 
 def _litter(known: set[str]) -> set[str]:
@@ -135,7 +135,7 @@ def _no_mixture(
     new: list[dict[str, bytes] | None],
     where: str,
 ) -> None:
-    for output, now, before, after in zip(verb.outputs, found, old, new, strict=True):
+    for output, now, before, after in zip(verb.written, found, old, new, strict=True):
         if now in (before, after) or now is None:
             continue
         # Only a set without its manifest may be between the two, and no reader takes it for one.

@@ -109,6 +109,13 @@ class Verb:
     options: tuple[str, ...]
     """The options that name the outputs, in the same order."""
     resume: str | None = None
+    beside: tuple[str, ...] = ()
+    """Files that are written beside the outputs, in a folder named after them."""
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """All that a run writes."""
+        return (*self.outputs, *self.beside)
 
     def line(self, outputs: tuple[str, ...] | None = None, overwrite: bool = False) -> list[str]:
         """The whole command line, with other places for its outputs if they are given."""
@@ -213,7 +220,13 @@ VERBS = {
             options=("--chart",),
             resume="kept",
         ),
-        Verb(name="init", arguments=("init", "people.csv"), outputs=("draft.toml",), options=("--out",)),
+        Verb(
+            name="init",
+            arguments=("init", "people.csv"),
+            outputs=("draft.toml",),
+            options=("--out",),
+            beside=tuple(f"draft-hierarchies/people-{name}.csv" for name in ("age", "job", "sex", "town")),
+        ),
     )
 }  # fmt: skip
 

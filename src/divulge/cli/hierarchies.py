@@ -22,7 +22,10 @@ def hierarchy(
         typer.Option(help="A hierarchy to show: a file of levels (ARX), or of tau-ARGUS (.hrc)."),
     ] = None,
     method: Annotated[
-        Literal["intervals", "quantiles", "dates", "prefixes", "likeness", "frequency"] | None,
+        Literal[
+            "intervals", "quantiles", "dates", "prefixes", "continents", "likeness", "frequency"
+        ]
+        | None,
         typer.Option(help="How one is proposed; by what the values look like if not given."),
     ] = None,
     out: Annotated[

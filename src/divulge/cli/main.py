@@ -117,12 +117,18 @@ def init(
             help="A release file whose roles you confirmed; they are remembered for later drafts."
         ),
     ] = None,
+    profile: Annotated[
+        Literal["scientific-use", "public-use", "hipaa-expert", "acro", "strict"],
+        typer.Option(help="The limits of the draft, each with its source."),
+    ] = "scientific-use",
     json: Json = False,
 ) -> None:
     """Look at data and draft a release file: roles with reasons, adversaries, limits."""
     from divulge.cli.release_draft import draft_release
+    from divulge.data.formats import Options
 
-    text, content = draft_release(data, out, overwrite, separator, encoding, decimal, table, accept)
+    options = Options(separator=separator, encoding=encoding, decimal=decimal, table=table)
+    text, content = draft_release(data, out, overwrite, options, profile, accept)
     with tolerate_closed_pipe():
         if json:
             print_json(content)

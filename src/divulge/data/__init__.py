@@ -8,6 +8,7 @@ from divulge.data.hierarchies.hierarchy import Hierarchy
 from divulge.data.hierarchy_tree import HierarchyTree, build_hierarchy_tree
 from divulge.data.lake_scan import scan
 from divulge.data.proposals.categorisation import Categorisation, categorise
+from divulge.data.proposals.dataset_kind import KindProposal, propose_kind
 from divulge.data.proposals.hierarchy_proposals import HierarchyProposal, propose_hierarchy
 from divulge.data.proposals.known_attributes import Experience
 from divulge.data.proposals.proposal import Proposal
@@ -27,6 +28,7 @@ __all__ = [
     "Hierarchy",
     "HierarchyProposal",
     "HierarchyTree",
+    "KindProposal",
     "MissingCode",
     "Proposal",
     "Relation",
@@ -38,6 +40,7 @@ __all__ = [
     "compare",
     "estimate_weights",
     "propose_hierarchy",
+    "propose_kind",
     "read",
     "scan",
 ]

@@ -228,3 +228,31 @@ by chance one in thirty is. Chosen by hand; no benchmark isolates it."""
 MAX_WRONG_DATES_SHARE = 0.1
 """Share of values of a column that look like dates and are none up to which they are taken for
 slips, and refused; with more, the column holds codes. Chosen by hand; no benchmark isolates it."""
+
+MAX_WAVES = 60
+"""Different moments up to which somebody's records are waves of a panel, such as years or months:
+more are a history. Chosen by hand; no benchmark isolates it."""
+
+MIN_WAVES = 2
+"""Records that somebody has on average, from which on they come again. By definition."""
+
+MIN_CELLS = 4
+"""Rows from which on a file may be a table of totals: two by two. By definition."""
+
+MAX_CELLS = 1_000_000
+"""Rows up to which a file may be a table of totals: larger ones are not looked at as such. Chosen
+by hand; no benchmark isolates it."""
+
+MIN_CELLS_SHARE = 0.8
+"""Share of all combinations that must be there for rows to be the cells of a table: room for cells
+that are empty and left out, against small files of records that happen to differ. Chosen by hand;
+no benchmark isolates it."""
+
+MIN_SHARED_KEYS = 0.3
+"""Share of the values of the smaller file's key that must be in the other for both to be of the
+same people: panels that rotate against numbers that are given out anew in each file. Chosen by
+hand; no benchmark isolates it."""
+
+MIN_LINKED_KEYS = 20
+"""Different values from which on a key links files: fewer are shared by chance. Chosen by hand; no
+benchmark isolates it."""

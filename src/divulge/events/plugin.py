@@ -218,3 +218,34 @@ def _problems_with_attributes(
         meaning = parse_facet(words, attributes)
         if isinstance(meaning, Problem):
             yield meaning
+
+
+def draft_history_adversary(
+    dataset: str,
+    *,
+    user: str,
+    time: str,
+    item: str,
+    knows: Sequence[str],
+    points: int = 1,
+    drops_missing: bool = False,
+) -> dict[str, Any]:
+    """The entry in a release file of somebody who knows some facts about events of a user.
+
+    >>> said = draft_history_adversary("d", user="u", time="t", item="i", knows=["day", "item"])
+    >>> said["attack"], said["knows"]
+    ('events', ['day', 'item'])
+    """
+    settings: dict[str, Any] = {
+        "attack": "events",
+        "dataset": dataset,
+        "user": user,
+        "time": time,
+        "item": item,
+        "knows": list(knows),
+    }
+    if points > 1:
+        settings["points"] = points
+    if drops_missing:
+        settings["missing"] = "drop"
+    return settings

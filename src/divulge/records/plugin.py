@@ -366,6 +366,20 @@ def draft_adversary(dataset: str, knows: Sequence[str]) -> dict[str, Any]:
     return {"attack": "records", "model": "CRS", "dataset": dataset, "knows": list(knows)}
 
 
+def draft_years_adversary(datasets: Sequence[str], on: str, knows: Sequence[str]) -> dict[str, Any]:
+    """The entry in a release file of somebody who follows everybody through several datasets.
+
+    >>> draft_years_adversary(["y1", "y2"], "id", ["age"])["attack"]
+    'longitudinal'
+    """
+    return {
+        "attack": "longitudinal",
+        "dataset": list(datasets),
+        "on": on,
+        "knows": list(knows),
+    }
+
+
 def _run_on_protected_years(
     attack: RecordsAttack | LongitudinalAttack,
     settings: Any,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,6 +17,7 @@ from divulge.tables.release_attack import (
     list_matching_problems,
     publish_by_settings,
 )
+from divulge.tables.table.count_rows import build_table_of_counts
 from divulge.tables.table.crosstab_files import write_crosstab
 from divulge.tables.table.linked_tables import link
 from divulge.tables.table.published import Published, Zeros
@@ -38,6 +39,14 @@ class TablesSettings(BaseModel):
     value: str | None = Field(None, description="What is summed; records are counted if not given.")
     contributor: str | None = Field(
         None, description="Whose records belong together; those of a person, if none is named."
+    )
+    cells: bool = Field(
+        False,
+        description="Each record is a cell of a table of counts, and value is its count; "
+        "rows of totals are left out and computed again.",
+    )
+    total: str | list[str] | None = Field(
+        None, description="Of cells: what stands for the total; one for each attribute of by."
     )
     min_frequency: int | None = Field(None, ge=1, description="Fewer contributors are sensitive.")
     zeros_primary: bool = Field(False, description="Whether none counts as fewer.")
@@ -102,6 +111,7 @@ class TablesAttack(AttackDefaults):
                 yield from find_name_problems(
                     setting, [attribute] if attribute else [], attributes, subject
                 )
+        yield from list_cell_problems(settings)
         if not any(getattr(settings, rule) for rule in SENSITIVITY_RULES):
             yield Problem("", f"give a rule of sensitivity: {', '.join(SENSITIVITY_RULES)}.")
         yield from list_matching_problems(settings)
@@ -172,6 +182,13 @@ class TablesAttack(AttackDefaults):
 
 def _build_table(settings: TablesSettings, dataset: Dataset) -> Table:
     """The table; several are linked, and published and attacked as one."""
+    if settings.cells:
+        return build_table_of_counts(
+            dataset,
+            list_dimensions(settings)[0],
+            settings.value or "",
+            as_names(settings.total or ()),
+        )
     tables = [
         Table.from_records(dataset, names, settings.value, settings.contributor)
         for names in list_dimensions(settings)
@@ -205,3 +222,46 @@ def _write_tables(published: Published, path: Path, guard_formulas: bool) -> Non
             write_crosstab(published, target, guard_formulas=guard_formulas)
         else:
             published.write(target, table, guard_formulas=guard_formulas)
+
+
+def list_cell_problems(settings: TablesSettings) -> Iterator[Problem]:
+    """What a table that was made by others does not say: who contributed, and other tables."""
+    if not settings.cells:
+        if settings.total is not None:
+            yield Problem("total", "is of cells: say cells = true, or leave it out.")
+        return
+    if settings.value is None:
+        yield Problem("value", "is missing; name the attribute that holds the counts.")
+    if len(list_dimensions(settings)) > 1:
+        yield Problem("by", "names several tables; cells are of one.")
+    if settings.contributor is not None:
+        yield Problem("contributor", "cells of a table do not say who contributed.")
+    if any(getattr(settings, rule) for rule in SENSITIVITY_RULES if rule != "min_frequency"):
+        yield Problem("cells", "hold counts: min_frequency is the rule of sensitivity for them.")
+    totals = as_names(settings.total or ())
+    if len(totals) not in (0, 1, len(list_dimensions(settings)[0])):
+        yield Problem("total", "names one for all attributes of by, or one for each.")
+
+
+def draft_reader(
+    dataset: str, by: Sequence[str], value: str, totals: Sequence[str], min_frequency: int
+) -> dict[str, Any]:
+    """The entry in a release file of somebody who reads a table of counts, given cell by cell.
+
+    >>> draft_reader("pupils", ["area", "sex"], "n", ["", ""], 3)["cells"]
+    True
+    """
+    settings: dict[str, Any] = {
+        "attack": "tables",
+        "dataset": dataset,
+        "by": list(by),
+        "value": value,
+        "cells": True,
+    }
+    if any(totals):
+        settings["total"] = totals[0] if len(set(totals)) == 1 else list(totals)
+    return settings | {
+        "min_frequency": min_frequency,
+        "width": min_frequency,
+        "resist_matching": True,
+    }

@@ -53,7 +53,8 @@ def list_matching_problems(settings: TablesSettings) -> Iterator[Problem]:
         ):
             message = "min_frequency is the one rule of sensitivity that it knows."
             yield Problem("resist_matching", message)
-        if settings.value is not None or settings.contributor is not None:
+        is_amount = settings.value is not None and not settings.cells
+        if is_amount or settings.contributor is not None:
             message = "records must be counted: leave out value and contributor."
             yield Problem("resist_matching", message)
         if settings.share is not None:

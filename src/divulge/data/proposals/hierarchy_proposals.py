@@ -21,16 +21,18 @@ from divulge.data.column import Column
 from divulge.data.dataset import Dataset
 from divulge.data.hierarchies.hierarchy import Hierarchy
 from divulge.data.hierarchies.numbers import EVERYTHING, parse_number
+from divulge.data.proposals.value_vocabulary import find_continents
 from divulge.data.value_texts import format_value
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Ints
 
 HierarchyMethod: TypeAlias = Literal[
-    "intervals", "quantiles", "dates", "prefixes", "likeness", "frequency"
+    "intervals", "quantiles", "dates", "prefixes", "continents", "likeness", "frequency"
 ]
 HIERARCHY_METHODS: tuple[HierarchyMethod, ...] = get_args(HierarchyMethod)
 
 _DATE_UNITS = ("hour", "day", "month", "quarter", "year", "decade")
+_CODE_TOPICS = frozenset({"work", "home", "business"})
 _CODE = re.compile(r"[0-9A-Za-z./-]*[0-9][0-9A-Za-z./-]*")
 
 
@@ -59,16 +61,22 @@ class HierarchyProposal:
 
 
 def propose_hierarchy(
-    dataset: Dataset, attribute: str, method: HierarchyMethod | None = None
+    dataset: Dataset,
+    attribute: str,
+    method: HierarchyMethod | None = None,
+    *,
+    topic: str = "",
 ) -> HierarchyProposal:
     """Propose how an attribute can become coarser.
 
     Args:
         dataset: the records.
         attribute: one of its attributes.
-        method: `intervals` of one width, `quantiles`, `dates`, `prefixes` of codes, categories
-            put together by the `likeness` of their words or by `frequency`; by what the values
-            look like if not given.
+        method: `intervals` of one width, `quantiles`, `dates`, `prefixes` of codes, countries by
+            `continents`, categories put together by the `likeness` of their words or by
+            `frequency`; by what the values look like if not given.
+        topic: what the attribute is about, of the experience base: numbers of one length about
+            work, home or business are codes (occupations, postcodes, activities).
 
     Raises:
         InvalidInput: if the attribute has fewer than two values, or the method does not go with
@@ -93,7 +101,7 @@ def propose_hierarchy(
         message = "has fewer than two values: there is nothing coarser."
         raise InvalidInput(subject, [Problem(place, message)])
     counts = np.bincount(column.codes, minlength=len(values) + 1)[: len(values)]
-    chosen = method or _choose_method(column, values, counts)
+    chosen = method or _choose_method(column, values, counts, topic)
     proposal = _MAKERS[chosen](values, counts)
     if proposal is None:
         message = f"{_UNSUITABLE[chosen]} Choose another method."
@@ -102,17 +110,27 @@ def propose_hierarchy(
     return HierarchyProposal(attribute, chosen, hierarchy, reason)
 
 
-def _choose_method(column: Column, values: Sequence[Any], counts: Ints) -> HierarchyMethod:
+def _choose_method(
+    column: Column, values: Sequence[Any], counts: Ints, topic: str
+) -> HierarchyMethod:
     import pyarrow as pa
 
     kind = column.values.type
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return "dates"
+    if (
+        pa.types.is_integer(kind)
+        and topic in _CODE_TOPICS
+        and _are_codes([format_value(value) for value in values])
+    ):
+        return "prefixes"
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "quantiles" if _is_crowded(values, counts) else "intervals"
     texts = [format_value(value) for value in values]
     if not Hierarchy.dates("year").lacks(texts):
         return "dates"
+    if find_continents(texts) is not None:
+        return "continents"
     if _are_codes(texts):
         return "prefixes"
     if len(texts) <= tuning.MAX_VALUES_ALIKE:
@@ -246,6 +264,16 @@ def _propose_prefixes(values: Sequence[Any], _: Ints) -> tuple[Hierarchy, str] |
     return Hierarchy.prefixes(*lengths, 0), reason if lengths else "its values are codes: all"
 
 
+def _propose_continents(values: Sequence[Any], _: Ints) -> tuple[Hierarchy, str] | None:
+    texts = [format_value(value) for value in values]
+    continents = find_continents(texts)
+    if continents is None:
+        return None
+    # A label of a level is no value of it: a country may have the name of its continent.
+    names = [name if name not in texts else f"{name} (continent)" for name in continents]
+    return _build_levels(texts, [names]), "its values are countries: by continent, then all"
+
+
 def _propose_likeness(values: Sequence[Any], _: Ints) -> tuple[Hierarchy, str] | None:
     texts = [format_value(value) for value in values]
     if len(texts) > tuning.MAX_VALUES_ALIKE:
@@ -328,6 +356,7 @@ _MAKERS: dict[
     "quantiles": _propose_quantiles,
     "dates": _propose_dates,
     "prefixes": _propose_prefixes,
+    "continents": _propose_continents,
     "likeness": _propose_likeness,
     "frequency": _propose_frequency,
 }  # fmt: skip
@@ -336,5 +365,6 @@ _UNSUITABLE: dict[HierarchyMethod, str] = {
     "intervals": "holds values that are no finite numbers.",
     "quantiles": "holds values that are no finite numbers.",
     "dates": "holds values that are no dates.",
+    "continents": "holds values most of which are no countries.",
     "likeness": f"has more than {tuning.MAX_VALUES_ALIKE:,} values to compare.",
 }

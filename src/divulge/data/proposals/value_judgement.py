@@ -178,7 +178,9 @@ _REPEATS: Mapping[Role, str] = {
 
 
 def _rank_rival(dataset: Dataset, proposal: Proposal, role: Role) -> tuple[float, float, float]:
-    """What speaks for one of several: status, being of persons, fineness."""
+    """What speaks for one of several: status, being of persons or a day, fineness."""
+    import pyarrow as pa
+
     words = set(split_words(proposal.attribute)) | set(
         split_words(" ".join(proposal.reasons) if proposal.is_from_codebook else "")
     )
@@ -186,7 +188,10 @@ def _rank_rival(dataset: Dataset, proposal: Proposal, role: Role) -> tuple[float
     is_settled = float(proposal.status == "settled")
     if role == "weight":
         return is_settled, float(not words & {"household", "replicate"}), -float(len(words))
-    return is_settled, float(len(column.values)), 0.0
+    # A day says more of when something was than the hour of a day that is not named.
+    kind = column.values.type
+    is_moment = role == "time" and (pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+    return is_settled, float(is_moment), float(len(column.values))
 
 
 def _find_batteries(dataset: Dataset, proposals: dict[str, Proposal]) -> dict[str, Proposal]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -120,8 +120,9 @@ class AtomicFiles:
             raise
 
     def _remove_stagings(self, is_committed: bool) -> None:
-        for staging in self._stagings.values():
-            staging.close()
+        with ExitStack() as stack:  # all of them, also if one cannot be removed
+            for staging in self._stagings.values():
+                stack.callback(staging.close)
         if not is_committed:
             filesystem.remove_empty(self._new_folders)
 

@@ -1,0 +1,1 @@
+"""The sections of a drafted release file: datasets, hierarchies, adversaries with their limits."""

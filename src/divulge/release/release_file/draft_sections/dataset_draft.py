@@ -1,0 +1,92 @@
+"""What a draft knows of one dataset: its roles as they are drafted, and what is left out.
+
+A doubtful attribute is left out, with its reason: a wrong role that nobody noticed is worse than a
+column that somebody puts back. Keys of records and people never go out, so that a doubt about one
+changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from divulge.data import Categorisation, Dataset, KindProposal, Proposal, Role
+from divulge.data.dictionary import ROLES, WITHHELD_ROLES
+
+
+@dataclass(frozen=True)
+class DatasetDraft:
+    """One dataset of a draft."""
+
+    name: str
+    source: str
+    dataset: Dataset
+    categorisation: Categorisation
+    kind: KindProposal
+    unguarded: Mapping[str, str] = field(default_factory=dict)
+    """Attributes that are left out for another reason than a doubt about their role."""
+
+    @cached_property
+    def role_of(self) -> Mapping[str, Role]:
+        """The drafted role of each attribute that has one."""
+        roles: dict[str, Role] = {}
+        for name, proposal in self.categorisation.proposals.items():
+            role = proposal.role
+            if role is None or name in self.unguarded:
+                continue
+            if proposal.status == "settled" or role in WITHHELD_ROLES:
+                roles[name] = role
+        roles |= self._list_roles_by_kind()
+        return {name: roles[name] for name in self.dataset.names if name in roles}
+
+    def _list_roles_by_kind(self) -> dict[str, Role]:
+        """Roles that follow from what the dataset is, whatever the attributes are called."""
+        kind = self.kind
+        if kind.table is not None:
+            by: dict[str, Role] = dict.fromkeys(kind.table.by, "quasi_identifier")
+            return {**by, kind.table.value: "non_identifying"}
+        if kind.kind == "crosstab":
+            return {}
+        roles: dict[str, Role] = {}
+        if kind.user is not None and kind.kind in ("panel", "histories"):
+            roles[kind.user] = "person"
+        if kind.item is not None:
+            proposed = self.categorisation.proposals[kind.item].role
+            roles[kind.item] = proposed or "quasi_identifier"
+        return roles
+
+    @property
+    def roles(self) -> dict[Role, list[str]]:
+        """Attributes by drafted role."""
+        named = {role: [n for n, r in self.role_of.items() if r == role] for role in ROLES}
+        return {role: names for role, names in named.items() if names}
+
+    @property
+    def dropped(self) -> dict[str, Proposal]:
+        """What is not published because nobody knows what it is."""
+        return {
+            name: proposal
+            for name, proposal in self.categorisation.proposals.items()
+            if name not in self.role_of
+        }
+
+    @property
+    def published(self) -> list[str]:
+        """What goes out if the draft is taken as it stands."""
+        return [name for name, role in self.role_of.items() if role not in WITHHELD_ROLES]
+
+    @property
+    def keys(self) -> list[str]:
+        """The quasi-identifiers of the draft."""
+        return self.roles.get("quasi_identifier", [])
+
+    @property
+    def keys_beside_events(self) -> list[str]:
+        """Of a history the keys that say neither who nor when nor what."""
+        kind = self.kind
+        return [key for key in self.keys if key not in (kind.user, kind.time, kind.item)]
+
+    def topic_of(self, attribute: str) -> str:
+        """What an attribute is about."""
+        return self.categorisation.proposals[attribute].topic
