@@ -155,8 +155,8 @@ def test_what_is_not_known_of_single_records_is_said_beside_what_is() -> None:
         dataset, "CRS", knows=["a", "b"], knows_only=[(0, "b"), (1, "c")], knows_also=[(0, "c")]
     )
     told = found.explain()
-    assert "Of 2 of 3 records more is known (c)." in told
-    lowered = "Of 2 of 3 records they are taken not to know a and b, or part of it"
+    assert "More is known about 2 of 3 records (c)." in told
+    lowered = "About 2 of 3 records the adversary is assumed not to know a and b, or part of it"
     assert any(sentence.startswith(lowered) for sentence in told)
 
 
@@ -174,7 +174,7 @@ def test_pairs_that_cannot_be_are_refused_and_strangers_are_counted() -> None:
     found = records.attack(people, knows="a", on="id", knows_also=[("x", "b"), ("z", "b")])
     assert found.certain.posterior == 1
     assert "1 pair of what is known names a record that is not in the data." in found.explain()
-    assert "Of 1 of 2 records more is known (b)." in found.explain()
+    assert "More is known about 1 of 2 records (b)." in found.explain()
 
 
 RELEASE = """
