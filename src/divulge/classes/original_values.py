@@ -77,7 +77,7 @@ def build_prior_chances(
     """The chance of hidden values under a prior by attribute; attributes are independent."""
     problems = Problems("prior")
     problems.extend("", find_name_problems("prior", prior, names, "the attributes considered"))
-    for name in set(names) - set(prior):
+    for name in (name for name in names if name not in prior):
         problems.add(f'"{name}"', "is missing; give a chance to each value of every attribute.")
     for name, chances in prior.items():
         if any(not 0 <= chance <= 1 for chance in chances.values()):

@@ -153,7 +153,7 @@ class Dataset:
             self.columns, roles, hierarchy_objects, descriptions, before=self.dictionary
         )
         attributes = dict(parts.attributes)
-        for name in {*(labels or {}), *(units or {}), *(missing_codes or {})}:
+        for name in dict.fromkeys((*(labels or {}), *(units or {}), *(missing_codes or {}))):
             before, kind = attributes[name], self._type_of(name)
             value_labels = (labels or {}).get(name)
             codes = (missing_codes or {}).get(name)

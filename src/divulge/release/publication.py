@@ -160,7 +160,7 @@ def find_publication_problems(release: Release) -> Iterator[Problem]:
             yield Problem("protection, never", message + "as it is: leave it out.")
     for adversary in release.adversaries:
         known = as_names(getattr(adversary.settings, "knows", None) or ())
-        for dataset in set(adversary.datasets) & set(publications):
+        for dataset in (name for name in dict.fromkeys(adversary.datasets) if name in publications):
             publication, place = publications[dataset], f'adversary "{adversary.name}", knows'
             for name in (each for each in publication.withheld if each in known):
                 message = f'"{name}" is not published, so nobody can be found by it: name it '

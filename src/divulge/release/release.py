@@ -35,7 +35,7 @@ from divulge.release.rule_programs.rule_program import (
     load_rule_program,
 )
 from divulge.release.rule_programs.rule_risk import RULE_RISK, RuleRisk
-from divulge.work import InvalidInput, Problems
+from divulge.work import InvalidInput, Problems, checks
 
 if TYPE_CHECKING:
     from divulge.release.output_files import ExtraWriter
@@ -251,7 +251,7 @@ class _Loader:
             return dataset_names[:1]
         if not table.dataset:
             self.problems.add(f"{place}, dataset", "names none.", "", dataset_names)
-        for name in {name for name in table.dataset if table.dataset.count(name) > 1}:
+        for name in checks.list_repeated(table.dataset):
             self.problems.add(f"{place}, dataset", f'names "{name}" more than once.')
         for name in table.dataset:
             if name not in dataset_names:
@@ -378,5 +378,5 @@ class _Loader:
             self.problems.add(place, message)
 
     def _require_unique_names(self, kind: str, names: list[str]) -> None:
-        for name in {name for name in names if names.count(name) > 1}:
+        for name in checks.list_repeated(names):
             self.problems.add(f'{kind} "{name}"', "this name is given more than once.")

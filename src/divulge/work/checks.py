@@ -18,6 +18,7 @@ divulge.work.problems.InvalidInput: unicity has 2 problems:
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -38,6 +39,15 @@ def describe_value(given: Any) -> str:
     if isinstance(given, Real):
         text = str(given)  # NumPy's numbers are repeated as numbers
     return text if len(text) <= MOST_SHOWN else f"{type(given).__name__} of another kind"
+
+
+def list_repeated(given: Iterable[str]) -> list[str]:
+    """What is given more than once, each once, in the order in which it is met first.
+
+    >>> list_repeated(["sex", "age", "sex", "age", "zip"])
+    ['sex', 'age']
+    """
+    return [word for word, times in Counter(given).items() if times > 1]
 
 
 def is_number(given: object) -> bool:

@@ -86,7 +86,7 @@ def test_a_function_of_ones_own_chooses_the_levels(seed: int) -> None:
     assert p.proof is not None
     assert p.proof.score == min(seen)
     assert len(seen) == len(scores)
-    assert f"has a better utility ({min(seen)} here)" in str(p)
+    assert f"has a better utility; here it is {min(seen)} (" in str(p)
 
 
 def test_a_larger_lattice_is_searched_from_good_levels_and_not_called_proved(

@@ -62,7 +62,7 @@ def find_types(subject: str, columns: Mapping[str, Column], options: Options) ->
     _check_options(problems, options)
     as_text = set(options.text)
     problems.extend("", check_given_dates(dict(options.dates), list(columns)))
-    for name in as_text - set(columns):
+    for name in (name for name in dict.fromkeys(options.text) if name not in columns):
         problems.add("text", f'there is no column "{name}".', name, list(columns))
     mark = options.decimal
     if mark is None and options.thousands:

@@ -80,7 +80,7 @@ class Attacker:
                 close = nearest(words, meaning.allowed) if meaning.allowed else words
                 if attributes is not None or close is not None:
                     yield meaning
-        for words in {words for words in self.knows if self.knows.count(words) > 1}:
+        for words in checks.list_repeated(self.knows):
             yield Problem("knows", f'names "{words}" more than once.')
 
     @property

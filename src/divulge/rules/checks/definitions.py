@@ -159,7 +159,7 @@ def list_remarks(
         name = _name_given(statement)
         if name is not None and name not in asked | derived | told:
             told.add(name)
-            match = nearest(name, asked - set(list_defined(statements)))
+            match = nearest(name, sorted(asked - set(list_defined(statements))))
             yield Problem(
                 str(statement.place),
                 f'no rule asks for "{name}".',
@@ -168,7 +168,7 @@ def list_remarks(
             )
     for name in given or ():
         if name not in asked | derived and name not in list_defined(statements):
-            match = nearest(name, asked - set(list_defined(statements)))
+            match = nearest(name, sorted(asked - set(list_defined(statements))))
             yield Problem(
                 "",
                 f'facts of "{name}" are handed in, and no rule asks for them.',

@@ -102,7 +102,7 @@ def _follow_rule(rule: Rule, plan: BodyPlan, moving: Directions) -> Iterator[tup
     for aggregate in plan.aggregates:
         _check_aggregate(aggregate, directions)
     for term in plan.group:
-        for name in set(list_variables(term)) & set(directions):
+        for name in (name for name in list_variables(term) if name in directions):
             raise NotMonotone(
                 f'"{name}" can still change while its recursion is worked out, so nothing can be '
                 "grouped by it",
