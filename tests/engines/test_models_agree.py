@@ -114,6 +114,7 @@ CASES: dict[str, Callable[[Lakes], Any]] = {
     "CAS of people, by groups": lambda at: groups(at("persons"), "town", "CAS", "Age", "income"),
     "CRS of people, guesses": lambda at: attack(at("persons"), "CRS", "Age", gain={"guesses": 2}),
     "CRS of a sample": lambda at: attack(at("sample"), "CRS", KNOWN),
+    "CRS of a sample with fractions": lambda at: attack(at("fractions"), "CRS", KNOWN),
     "IRS of a sample": lambda at: attack(at("sample"), "IRS", "Age", target={"Age": 22}),
 }  # fmt: skip
 
@@ -193,6 +194,7 @@ def lakes() -> dict[str, tuple[pa.Table, dict[str, Any]]]:
         "people": (people, roles),
         "persons": (people, {**roles, "person": "who"}),
         "sample": (people, {**roles, "weight": "sampled"}),
+        "fractions": (people, {**roles, "weight": "fraction"}),
     }
 
 

@@ -41,6 +41,7 @@ def people_and_weights() -> pa.Table:
             "whole": float(number % 4),
             "broken": 0.1 * (number % 5),
             "sampled": 1 + number % 9,
+            "fraction": 1.0 + 0.7 * (number % 9),
             "school": number % 2,
         }
         for number in range(50)

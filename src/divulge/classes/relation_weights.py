@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import lcm
+from fractions import Fraction
+from math import frexp, lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class WeighedView:
     """Records that weigh differently; `unit` is what a weight of one is as a whole number."""
 
     view: RecordView
-    unit: int = 1
+    unit: Fraction = Fraction(1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +96,9 @@ def weigh_by_attribute(relation: Relation, view: RecordView, name: str, column: 
     view = view.extend(
         f"CAST(CAST({scaled} AS BIGINT) AS {WIDE}) AS {WEIGHT}", "CROSS JOIN heaviest AS h"
     )
-    heaviest = pa.table({"factor": pa.array([2.0**WEIGHT_BITS / most])})
-    return WeighedView(view=_add_table(view, "heaviest", heaviest), unit=2**WEIGHT_BITS)
+    unit = 2.0 ** (WEIGHT_BITS - frexp(most)[1])
+    heaviest = pa.table({"factor": pa.array([unit])})
+    return WeighedView(view=_add_table(view, "heaviest", heaviest), unit=Fraction(unit))
 
 
 def require_relation_weights(relation: Relation, name: str) -> None:
@@ -150,7 +152,7 @@ def weigh_by_person(view: RecordView, person: str) -> WeighedView | None:
     weighed = counted.extend(
         f"CAST(s.share AS {WIDE}) AS {WEIGHT}", "JOIN person_shares AS s ON v.own_records = s.own"
     )
-    return WeighedView(view=_add_table(weighed, "person_shares", shares), unit=unit)
+    return WeighedView(view=_add_table(weighed, "person_shares", shares), unit=Fraction(unit))
 
 
 def count_weighed(

@@ -34,3 +34,7 @@ LARGEST_SHARE_UNIT = 10**24
 """The largest unit in which parts of a person are counted by an engine: sums of it over 10**13
 people have room in 38 digits, and everybody with up to 58 records can be told. From the sizes of
 the types; no benchmark isolates it."""
+
+MAX_PATTERNS_AT_HOME = 5_000_000
+"""Different records up to which they come home from an engine, where missing values may be
+anything: about 60 bytes for each and attribute. Chosen by hand; no benchmark isolates it."""

@@ -153,5 +153,5 @@ def _assess_people(request: RelationRequest) -> Assessment:
 
 
 def _pair(weighed: WeighedView, before: int, after: int) -> PriorPosterior:
-    counts: Any = [plain_number(Fraction(each, weighed.unit)) for each in (before, after)]
+    counts: Any = [plain_number(each / weighed.unit) for each in (before, after)]
     return PriorPosterior(*counts)

@@ -37,7 +37,8 @@ def count_found_in_relation(request: RelationRequest, target: Any) -> float:
             f"SELECT size, weight, count(*) AS n FROM ({classes}) AS c GROUP BY size, weight"
         )
     size = found.column("size").to_numpy().astype(np.float64)
-    weight = np.array([float(each) for each in found.column("weight").to_pylist()]) / weighed.unit
+    weight = np.array([float(each) for each in found.column("weight").to_pylist()])
+    weight /= float(weighed.unit)
     expected = fsum(
         size * found.column("n").to_numpy() * approximate_risk(size, np.maximum(weight, size))
     )

@@ -12,6 +12,7 @@ from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
 from divulge.assessment.sentence import Sentence, format_number, format_percent, read_phrases
 from divulge.records.inference.charts import CATALOGUE, CLASS_SIZE_BANDS, read_band_labels
+from divulge.records.risk.row_numbers import count_chosen
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ def draw_risks(risk: RecordRisk, threshold: float) -> Chart:
     for low, high in pairwise(edges):
         inside = (risk.values > low) & (risk.values <= high)
         label = _say("risks.band", most=high)
-        count = int(inside.sum()) + (int((risk.values == 0).sum()) if low == 0 else 0)
+        if low == 0:
+            inside |= risk.values == 0
+        count = count_chosen(inside, risk.number)
         records.append({"risk": label, "count": count, "at_risk": low >= threshold})
     subjects = risk.dataset.subjects
     title = _say("risks.title", subjects=subjects, risk=risk.title)
-    total = int(risk.values.size)
+    total = risk.records
     return _draw_bars(records, "risk", title, subjects, total=total, axis=_say("risks.risk"))
 
 
@@ -46,10 +49,12 @@ def draw_frequencies(counts: Frequencies) -> Chart:
     records = []
     for (low, high), label in zip(CLASS_SIZE_BANDS, read_band_labels(), strict=True):
         inside = (counts.sample >= low) & ((counts.sample < high + 1) if high else True)
-        records.append({"alike": label, "count": int(np.sum(inside)), "at_risk": low == 1})
+        records.append(
+            {"alike": label, "count": count_chosen(inside, counts.number), "at_risk": low == 1}
+        )
     subjects = counts.dataset.subjects
     title = _say("frequencies.title", subjects=subjects, nulls=counts.nulls)
-    total, axis = int(counts.sample.size), _say("frequencies.alike")
+    total, axis = counts.records, _say("frequencies.alike")
     return _draw_bars(records, "alike", title, subjects, total=total, axis=axis)
 
 

@@ -28,9 +28,11 @@ from divulge.classes.people import (
     build_unjudged_error,
     find_people,
 )
+from divulge.classes.relation_frequencies import FrequencyRows, count_relation_frequencies
 from divulge.classes.survey_design import weights_or_ones
-from divulge.data import Dataset
+from divulge.data import Dataset, Relation
 from divulge.data.column import find_hidden_cells
+from divulge.data.relation import build_elsewhere_error
 from divulge.records.risk.charts import draw_frequencies as picture
 from divulge.records.risk.figures_on_demand import CountsOnDemand, SentencesOnDemand
 from divulge.records.risk.null_readings import (
@@ -41,8 +43,9 @@ from divulge.records.risk.null_readings import (
 )
 from divulge.records.risk.people_frequencies import PeopleFrequencies, count_people
 from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.row_numbers import count_chosen, count_rows, require_rows_at_home
 from divulge.work import DivulgeError, InvalidInput, Problem, checks
-from divulge.work.arrays import Floats
+from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,11 +72,18 @@ class Frequencies:
     """Whether some records that fit somebody are likelier theirs than others."""
     people: People | None = None
     likeliest: Floats | None = None
+    number: Ints | None = None
+    """How many records each figure is of, where records stay elsewhere; None: one."""
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return count_rows(self.sample, self.number)
 
     @property
     def uniques(self) -> int:
         """Records that nobody else looks like: fewer than two are left, weighed where asked for."""
-        return _count_alone(self.sample)
+        return _count_alone(self.sample, self.number)
 
     @property
     def smallest(self) -> float:
@@ -87,7 +97,7 @@ class Frequencies:
 
     def below(self, k: float) -> int:
         """How many records have a frequency below k."""
-        return int(is_beyond_bound(self.sample, k, "lowest").sum())
+        return count_chosen(is_beyond_bound(self.sample, k, "lowest"), self.number)
 
     def risk(self) -> RecordRisk:
         """One over the frequency in the sample: the risk if the adversary knows who is in it."""
@@ -95,6 +105,7 @@ class Frequencies:
         return RecordRisk(
             values=1 / np.maximum(self.sample, 1.0) if self.likeliest is None else self.likeliest,
             people=self.people,
+            number=self.number,
             measure="prosecutor_risk",
             dataset=self.dataset,
             attributes=self.attributes,
@@ -110,7 +121,7 @@ class Frequencies:
     def sentences(self) -> tuple[Sentence, ...]:
         """How many are unique under each way of counting, and where that understates the risk."""
         values = {
-            "total": self.sample.size,
+            "total": self.records,
             "subjects": self.dataset.subjects,
             "uniques": self.uniques,
             "nulls": self.nulls,
@@ -141,7 +152,7 @@ class Frequencies:
             "attributes": list(self.attributes),
             "nulls": self.nulls,
             "claim": self.claim,
-            "records": int(self.sample.size),
+            "records": self.records,
             "smallest": self.smallest,
             "uniques": self.uniques,
             "below": {str(k): self.below(k) for k in (2, 3, 5, 10)},
@@ -155,6 +166,8 @@ class Frequencies:
     def to_arrow(self) -> pa.Table:
         """One row per record: f_k and F_k."""
         import pyarrow as pa
+
+        require_rows_at_home(self.dataset)
 
         return pa.table({"sample": self.sample, "population": self.population})
 
@@ -176,7 +189,7 @@ class Frequencies:
     def __repr__(self) -> str:
         return (
             f'Frequencies("{self.dataset.name}", {self.nulls}: {self.uniques:,} of '
-            f"{self.sample.size:,} {self.dataset.subjects} unique)"
+            f"{self.records:,} {self.dataset.subjects} unique)"
         )
 
 
@@ -215,6 +228,8 @@ def frequencies(
     _check_arguments(nulls, alpha, dataset, prior, records_known)
     names = dataset.attributes(among, "among")
     people = find_people(dataset)
+    if isinstance(dataset, Relation):
+        return _count_where_they_are(dataset, nulls, names, alpha=alpha, original=original)
     if people is not None:
         if alpha != 1 or prior is not None:
             raise build_unjudged_error(dataset, people, "alpha and prior weigh records")
@@ -238,6 +253,34 @@ def frequencies(
             ways, lambda each: _count_alone(counter.count_frequencies(cast(Nulls, each), alpha)[0])
         ),
         weighed=nulls == "bayes" and counter.hides,
+    )
+
+
+def _count_where_they_are(
+    relation: Relation, nulls: Nulls, names: list[str], *, alpha: float, original: Dataset | None
+) -> Frequencies:
+    """The same counted by an engine: what is missing there is absent, as nothing is hidden."""
+    if original is not None:
+        raise build_elsewhere_error(relation.name, relation.engine, "an original beside a release")
+
+    def count(reading: str) -> FrequencyRows:
+        return count_relation_frequencies(relation, names, reading, alpha)
+
+    rows = count(nulls)
+    is_whole = alpha == 1 or nulls != "maybe"
+
+    def count_others(reading: str) -> int:
+        other = count(reading)
+        return _count_alone(other.sample, other.number)
+
+    return Frequencies(
+        sample=np.rint(rows.sample).astype(np.int64) if is_whole else rows.sample,
+        population=rows.population,
+        number=rows.number,
+        nulls=nulls,
+        dataset=relation,
+        attributes=tuple(names),
+        others=CountsOnDemand(list(SEMANTICS), count_others),
     )
 
 
@@ -282,9 +325,9 @@ def _count_by_people(
     )
 
 
-def _count_alone(sample: npt.NDArray[Any]) -> int:
+def _count_alone(sample: npt.NDArray[Any], number: Ints | None = None) -> int:
     """How many records have not one other to hide behind; sums of chances end a hair below."""
-    return int((sample < 2 - 1e-9).sum())
+    return count_chosen(sample < 2 - 1e-9, number)
 
 
 class _FrequencyCounter:

@@ -264,19 +264,19 @@ def judge_smallest_crowd(result: CrowdMeasure, bound: float) -> JudgedFigure:
 def judge_smallest_count(result: Frequencies, bound: float) -> JudgedFigure:
     """The lowest frequency, not rounded."""
     below = result.below(bound)
-    return JudgedFigure(result.smallest, below, int(result.sample.size), result.flattery())
+    return JudgedFigure(result.smallest, below, result.records, result.flattery())
 
 
 def judge_highest_risk(result: RiskResult, bound: float) -> JudgedFigure:
     """The risk of the record that is easiest to find."""
     risk = take_record_risk(result)
-    return JudgedFigure(risk.highest, risk.above(bound), risk.values.size, tuple(risk.notes))
+    return JudgedFigure(risk.highest, risk.above(bound), risk.records, tuple(risk.notes))
 
 
 def judge_average_risk(result: RiskResult, bound: float) -> JudgedFigure:
     """The share of the records that are expected to be found."""
     risk = take_record_risk(result)
-    return JudgedFigure(risk.average, risk.above(bound), risk.values.size, tuple(risk.notes))
+    return JudgedFigure(risk.average, risk.above(bound), risk.records, tuple(risk.notes))
 
 
 def judge_unique_share(result: PopulationUniques, bound: float) -> JudgedFigure:

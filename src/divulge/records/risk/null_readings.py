@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from divulge.data import Dataset
+from divulge.data import Dataset, Relation
 from divulge.data.column import find_hidden_cells
 from divulge.work import InvalidInput, Problem, format_quantity
 
@@ -62,6 +62,8 @@ def settle_reading(
     """
     if nulls != DEFAULT_NULLS:
         return nulls
+    if isinstance(dataset, Relation):
+        return otherwise  # what is missing where records stay is absent
     if any(np.any(find_hidden_cells(dataset.columns[name])) for name in names):
         raise build_hidden_cells_error(dataset, names, nulls)
     return otherwise

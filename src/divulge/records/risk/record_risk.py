@@ -13,14 +13,22 @@ from divulge.assessment import Assessment, Breakdown, Chart, Claim, Sentence, ht
 from divulge.assessment.limit import is_beyond_bound
 from divulge.assessment.sentence import format_number, format_percent, read_phrases
 from divulge.classes.people import People
-from divulge.classes.survey_design import sampling_weights
+from divulge.classes.population_size import count_population
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_risks
 from divulge.records.risk.measure_names import name_risk
 from divulge.records.risk.risk_reason import RiskReason, explain_risk
+from divulge.records.risk.row_numbers import (
+    count_chosen,
+    count_rows,
+    find_quantiles,
+    require_groups_at_home,
+    require_rows_at_home,
+    sum_over_records,
+)
 from divulge.work import DivulgeError
-from divulge.work.arrays import Floats
+from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,6 +60,13 @@ class RecordRisk:
     detail: str = ""
     people: People | None = None
     """Where somebody has several records, who they are: figures count people, and not records."""
+    number: Ints | None = None
+    """How many records each value is of, where records stay elsewhere; None: one."""
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return count_rows(self.values, self.number)
 
     @property
     def title(self) -> str:
@@ -66,16 +81,18 @@ class RecordRisk:
     @property
     def average(self) -> float:
         """The mean risk: the share of records that are expected to be found."""
-        return self.expected / (self.values.size if self.people is None else self.people.number)
+        return self.expected / (self.records if self.people is None else self.people.number)
 
     @property
     def expected(self) -> float:
         """Global risk: how many records are expected to be found."""
-        return fsum(self.values if self.people is None else self.values * self.people.weight)
+        if self.people is not None:
+            return fsum(self.values * self.people.weight)
+        return sum_over_records(self.values, self.number)
 
     def above(self, threshold: float = DEFAULT_THRESHOLD) -> int:
         """How many records have a risk above a threshold."""
-        return int(is_beyond_bound(self.values, threshold, "highest").sum())
+        return count_chosen(is_beyond_bound(self.values, threshold, "highest"), self.number)
 
     def threshold_for(self, share: float) -> float:
         """The highest risk that may be left so that no more than a share is expected to be found.
@@ -94,6 +111,7 @@ class RecordRisk:
         order = np.argsort(self.values, kind="stable")
         ascending = self.values[order]
         weight = np.ones(order.size) if self.people is None else self.people.weight[order]
+        weight = weight if self.number is None else self.number[order].astype(np.float64)
         allowed = share * fsum(weight)
         below = np.concatenate([[0.0], np.cumsum(weight * ascending)[:-1]])
         left = np.cumsum(weight[::-1])[::-1]
@@ -113,25 +131,26 @@ class RecordRisk:
         The group stands for 60 in the population, the record for 60.
         Its reidentification risk is 1.67%: place 1 of 1 in its group, 3 of 20 of all.
         """
+        require_rows_at_home(self.dataset)
         names = self.attributes
         return explain_risk(self.values, self.dataset, names, record, self.title)
 
     def summary(self, threshold: float = DEFAULT_THRESHOLD) -> dict[str, Any]:
         """The figures that people ask for first, as plain values."""
-        quarters = np.quantile(self.values, [0.25, 0.5, 0.75, 0.95])
+        quarters = find_quantiles(self.values, self.number, [0.25, 0.5, 0.75, 0.95])
         return {
             "measure": self.measure,
             "detail": self.detail,
             "dataset": self.dataset.name,
             "attributes": list(self.attributes),
-            "records": int(self.values.size),
+            "records": self.records,
             "claim": self.claim,
             "highest": self.highest,
             "average": self.average,
             "expected": self.expected,
             "threshold": threshold,
             "above_threshold": self.above(threshold),
-            "quantiles": dict(zip(("25%", "50%", "75%", "95%"), quarters.tolist(), strict=True)),
+            "quantiles": dict(zip(("25%", "50%", "75%", "95%"), quarters, strict=True)),
             **self.figures,
         }
 
@@ -142,6 +161,8 @@ class RecordRisk:
     def to_arrow(self) -> pa.Table:
         """One row per record, in the order of the records."""
         import pyarrow as pa
+
+        require_rows_at_home(self.dataset)
 
         return pa.table({self.measure: self.values})
 
@@ -156,6 +177,7 @@ class RecordRisk:
     def by(self, group: str) -> Breakdown:
         """The same figures for every value of an attribute: who bears the risk."""
         [group] = self.dataset.attributes(group, "by")
+        require_groups_at_home(self.dataset)
         column = self.dataset.columns[group]
         assessments = {
             column.value(int(code)): self.of(column.codes == code)
@@ -172,13 +194,13 @@ class RecordRisk:
     ) -> Assessment:
         """The assessment of some records; of all of them with chart, breakdown and notes."""
         values = self.values[chosen]
-        weights = sampling_weights(self.dataset)
-        everybody = float(self.values.size if weights is None else weights.sum())
-        secrets = int(values.size)
-        right = fsum(values)
-        certain: float = int((values >= 1).sum())
+        number = None if self.number is None else self.number[chosen]
+        everybody = count_population(self.dataset)
+        secrets = count_rows(values, number)
+        right = sum_over_records(values, number)
+        certain: float = count_chosen(values >= 1, number)
         is_above = is_beyond_bound(values, threshold, "highest")
-        above = int(is_above.sum())
+        records_above = above = count_chosen(is_above, number)
         subjects = self.dataset.subjects
         if self.people is not None:
             everybody, subjects = float(self.people.number), "people"
@@ -204,6 +226,9 @@ class RecordRisk:
                 "_breakdown": self.by,
                 "_risk": lambda: self.values,
             }
+        if whole and self.number is not None:
+            del callbacks["_risk"]
+            callbacks["_highest"] = lambda: self.highest
         return Assessment.from_counts(
             attack="risk",
             model=f"{self.measure} {self.detail}".strip(),
@@ -222,7 +247,7 @@ class RecordRisk:
             ),
             figures={
                 "highest_risk": sentence_values["highest"],
-                "records_above_threshold": int(is_above.sum()),
+                "records_above_threshold": records_above,
                 **(self.figures if whole else {}),
             },
             **callbacks,

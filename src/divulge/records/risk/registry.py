@@ -14,7 +14,7 @@ from typing import Any
 
 from divulge.classes.class_sizes import count_dataset_classes
 from divulge.classes.people import find_people
-from divulge.data import Dataset
+from divulge.data import Dataset, Relation
 from divulge.records.risk.class_measures.disclosure import AGGREGATES, disclosure_risk
 from divulge.records.risk.class_measures.k_anonymity import anonymity_of_each
 from divulge.records.risk.class_measures.l_diversity import (
@@ -93,6 +93,8 @@ def _count_by_engine(dataset: Dataset, bound: float, **options: Any) -> JudgedFi
     if find_people(dataset) is not None:
         return None
     if has_overlap(counting) or counting.nulls == "standard" or counting.count == "population":
+        return None
+    if isinstance(dataset, Relation):
         return None
     sizes = count_dataset_classes(dataset, counting.attributes)
     return JudgedFigure(sizes.smallest, sizes.records_below(int(bound)), dataset.rows)

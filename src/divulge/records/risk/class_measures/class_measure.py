@@ -22,6 +22,12 @@ from divulge.records.risk.frequencies import frequencies
 from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.null_readings import Nulls
 from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.row_numbers import (
+    count_chosen,
+    count_rows,
+    require_groups_at_home,
+    require_rows_at_home,
+)
 from divulge.work.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -46,6 +52,13 @@ class ClassMeasure:
     counting: CountingRules
     again: Callable[[Nulls], float] = field(compare=False)
     """The value of the dataset if missing values were counted in another way."""
+    class_number: Ints | None = None
+    """How many classes each is, where records stay elsewhere; None: one."""
+
+    @property
+    def number(self) -> Ints | None:
+        """How many records each of `values` is of, where records stay elsewhere; None: one."""
+        return None if self.class_number is None else self.size
 
     @property
     def value(self) -> float:
@@ -92,6 +105,8 @@ class ClassMeasure:
         """A sentence where one way of counting makes the data look safer than another does."""
         value_by_semantics = self.side_by_side
         sentence_values = {"measure": self.title, **value_by_semantics}
+        if "maybe" not in value_by_semantics:
+            return ()
         if "known" in value_by_semantics and self._is_worse(
             value_by_semantics["known"], value_by_semantics["maybe"]
         ):
@@ -106,7 +121,7 @@ class ClassMeasure:
 
     def assessment(self) -> Assessment:
         """What the classes give away, in the currency of all attacks."""
-        return self.assess(np.ones(self._people.rows, np.bool_), whole=True)
+        return self.assess(np.ones(self.of_record.size, np.bool_), whole=True)
 
     def assess(self, chosen: Bools, whole: bool = False) -> Assessment:
         """The assessment of some of the people; each kind of measure has its own."""
@@ -115,6 +130,7 @@ class ClassMeasure:
     def by(self, group: str) -> Breakdown:
         """The same figures for every value of an attribute: who bears the risk."""
         [group] = self._people.attributes(group, "by")
+        require_groups_at_home(self._people)
         column = self._people.columns[group]
         assessments = {
             column.value(int(code)): self.assess(column.codes == code)
@@ -136,8 +152,8 @@ class ClassMeasure:
             "count": self.counting.count,
             "claim": self.claim,
             "value": _finite_or_none(self.value),
-            "classes": int(self.classes.size),
-            "mean_over_records": _finite_or_none(float(self.values.mean())),
+            "classes": count_rows(self.classes, self.class_number),
+            "mean_over_records": _finite_or_none(self._find_mean()),
             "value_by_semantics": {
                 nulls: _finite_or_none(value) for nulls, value in self.side_by_side.items()
             },
@@ -155,11 +171,15 @@ class ClassMeasure:
         """One row per record, in the order of the records: the measure of its class."""
         import pyarrow as pa
 
+        require_rows_at_home(self.dataset)
+
         return pa.table({self.measure: self.values})
 
     def classes_to_arrow(self) -> pa.Table:
         """One row per class: its size and its measure."""
         import pyarrow as pa
+
+        require_rows_at_home(self.dataset)
 
         return pa.table({"size": self.size, self.measure: self.classes})
 
@@ -167,6 +187,11 @@ class ClassMeasure:
     def _people(self) -> Dataset:
         """Those of whom something is found out; their attributes are what `by` takes."""
         return self.dataset
+
+    def _find_mean(self) -> float:
+        if self.number is None:
+            return float(self.values.mean())
+        return float(np.dot(self.classes, self.size) / self.size.sum())
 
     def _find_worst(self, classes: Floats) -> float:
         return float(classes.min() if self.worst == "lowest" else classes.max())
@@ -203,7 +228,9 @@ class SensitiveMeasure(ClassMeasure):
         np.maximum.at(highest, sensitive.of_class, sensitive.count)
         kinds = np.bincount(sensitive.of_class, minlength=sensitive.classes)
         members = np.bincount(sensitive.of_record[chosen], minlength=sensitive.classes)
-        rows = int(chosen.sum())
+        if self.number is not None:
+            members = members * self.number
+        rows = count_chosen(chosen, self.number)
         certain = int(members[kinds == 1].sum())
         right = float((members * highest / sensitive.total).sum())
         alike = bool(sensitive.overall.max() == 1)
@@ -225,6 +252,9 @@ class SensitiveMeasure(ClassMeasure):
                 "_breakdown": self.by,
                 "_risk": lambda: chance[sensitive.of_record],
             }
+        if whole and self.number is not None:
+            del callbacks["_risk"]
+            callbacks["_highest"] = lambda: float(chance.max())
         return Assessment.from_counts(
             attack="risk",
             model=self.measure,
@@ -243,7 +273,7 @@ class SensitiveMeasure(ClassMeasure):
             ),
             figures={
                 self.measure: self._find_worst(self.values[chosen]),
-                "classes": int((members > 0).sum()),
+                "classes": count_chosen(members > 0, self.class_number),
                 **({f"with_{way}": of for way, of in self.side_by_side.items()} if whole else {}),
             },
             **callbacks,
@@ -260,12 +290,16 @@ class CrowdMeasure(ClassMeasure):
             return self._find_likeliest()
         return RecordRisk(
             values=1 / np.maximum(self.values, 1),
+            number=self.number,
             measure=self.measure,
             dataset=self.dataset,
             attributes=self.counting.attributes,
             claim=self.claim,
             notes=self.sentences(),
-            figures={self.measure: self.value, "classes": int(self.classes.size)},
+            figures={
+                self.measure: self.value,
+                "classes": count_rows(self.classes, self.class_number),
+            },
         )
 
     def _find_likeliest(self) -> RecordRisk:

@@ -16,7 +16,8 @@ from divulge import work
 from divulge.assessment import Sentence
 from divulge.classes.overlapping_classes import gather_overlapping_entries
 from divulge.classes.people import require_one_record_each
-from divulge.classes.survey_design import sampling_weights, weights_or_ones
+from divulge.classes.population_size import is_sample
+from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset
 from divulge.records.risk.class_measures.sensitive_classes import (
     CountingRules,
@@ -28,8 +29,9 @@ from divulge.records.risk.figures_on_demand import SentencesOnDemand
 from divulge.records.risk.frequencies import frequencies
 from divulge.records.risk.null_readings import Nulls, settle_reading
 from divulge.records.risk.record_risk import RecordRisk
+from divulge.records.risk.row_numbers import count_chosen, require_rows_at_home
 from divulge.work import DivulgeError, InvalidInput, Problem
-from divulge.work.arrays import Floats
+from divulge.work.arrays import Floats, Ints
 
 AggregateName: TypeAlias = Literal["sum", "count", "mean", "min", "max"]
 AGGREGATES: tuple[AggregateName, ...] = get_args(AggregateName)
@@ -68,11 +70,12 @@ def disclosure_risk(
         raise InvalidInput("disclosure_risk", [problem])
     require_one_record_each(dataset, "disclosure risk adds up the weights of records")
     notes: Sequence[Sentence] = ()
+    number: Ints | None = None
     figures: Mapping[str, float] = {}
     weighed = False
     if aggregate in ("sum", "count", "mean"):
         counts = frequencies(dataset, nulls, among=among, original=original)
-        weighed = counts.weighed
+        weighed, number = counts.weighed, counts.number
         crowd = {
             "sum": counts.population,
             "count": counts.sample.astype(np.float64),
@@ -84,17 +87,19 @@ def disclosure_risk(
         nulls = settle_reading(dataset, dataset.attributes(among, "among"), nulls)
         counting = build_counting(dataset, among, nulls, original=original)
         names = counting.attributes
+        require_rows_at_home(dataset)
         crowd = _aggregate_classes(dataset, counting, aggregate)
     if not np.all(crowd >= 1):
-        few = int((~(crowd >= 1)).sum())
+        few = count_chosen(~(crowd >= 1), number)
         raise DivulgeError(
-            f"the aggregate is below 1 or not a number for {few:,} of {crowd.size:,} "
+            f"the aggregate is below 1 or not a number for {few:,} of {dataset.rows:,} "
             f"{dataset.subjects}; a crowd has at least one member"
         )
-    is_counted = aggregate == "count" or sampling_weights(dataset) is None
+    is_counted = aggregate == "count" or not is_sample(dataset)
     name = aggregate if isinstance(aggregate, str) else "own aggregate"
     return RecordRisk(
         values=1 / crowd,
+        number=number,
         measure="disclosure_risk",
         dataset=dataset,
         attributes=names,

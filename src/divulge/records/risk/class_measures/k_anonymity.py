@@ -9,7 +9,7 @@ import numpy as np
 from divulge.assessment.limit import RELATIVE_TOLERANCE
 from divulge.classes.class_sizes import count_dataset_classes
 from divulge.classes.people import RecordsKnown, find_people, require_one_record_each
-from divulge.data import Dataset
+from divulge.data import Dataset, Relation
 from divulge.records.risk.class_measures.class_measure import CrowdMeasure
 from divulge.records.risk.class_measures.sensitive_classes import (
     Count,
@@ -18,7 +18,7 @@ from divulge.records.risk.class_measures.sensitive_classes import (
     classify_records,
     has_overlap,
 )
-from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.frequencies import Frequencies, frequencies
 from divulge.records.risk.null_readings import Nulls
 from divulge.work.arrays import Floats
 
@@ -46,7 +46,13 @@ def k_anonymity(
     """
     counting = build_counting(dataset, among, nulls, count, original, records_known=records_known)
     people = find_people(dataset)
-    if people is None and count == "records" and not has_overlap(counting) and nulls != "standard":
+    if (
+        people is None
+        and count == "records"
+        and not has_overlap(counting)
+        and nulls != "standard"
+        and not isinstance(dataset, Relation)
+    ):
         return count_dataset_classes(dataset, counting.attributes).smallest
     # Sums of chances end a hair below what they are.
     found = anonymity_of_each(dataset, among, nulls, count, original, records_known=records_known)
@@ -98,6 +104,8 @@ def measure_crowds(measure: str, dataset: Dataset, counting: CountingRules) -> C
         each = counts.sample if counting.count == "records" else counts.population
         return each.astype(np.float64)
 
+    if isinstance(dataset, Relation):
+        return _measure_crowds_elsewhere(measure, dataset, counting)
     # Records that look alike now may have been different before: then they are told apart.
     alike = classify_records(dataset, counting)
     pairs, of_record = np.unique(
@@ -113,4 +121,32 @@ def measure_crowds(measure: str, dataset: Dataset, counting: CountingRules) -> C
         worst="lowest",
         counting=counting,
         again=lambda nulls: float(count_crowd(nulls).min()),
+    )
+
+
+def _measure_crowds_elsewhere(
+    measure: str, relation: Relation, counting: CountingRules
+) -> CrowdMeasure:
+    """The same where an engine counts: classes of one size and one weight come home as one."""
+
+    def count_crowd(nulls: Nulls) -> tuple[Floats, Frequencies]:
+        counts = frequencies(relation, nulls, among=counting.attributes)
+        each = counts.sample if counting.count == "records" else counts.population
+        return each.astype(np.float64), counts
+
+    crowd, counts = count_crowd(counting.nulls)
+    assert counts.number is not None  # noqa: S101  # rows of a relation have numbers
+    # Of overlapping classes each pattern has its own; of others, records are shared out by size.
+    is_apart = has_overlap(counting)
+    classes = np.ones(crowd.size, np.int64) if is_apart else counts.number // counts.sample
+    return CrowdMeasure(
+        measure=measure,
+        classes=crowd,
+        of_record=np.arange(crowd.size),
+        size=counts.number,
+        dataset=relation,
+        worst="lowest",
+        counting=counting,
+        again=lambda nulls: float(count_crowd(nulls)[0].min()),
+        class_number=classes.astype(np.int64),
     )

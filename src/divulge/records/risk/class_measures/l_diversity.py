@@ -205,6 +205,7 @@ def build_sensitive_measure(
         counting=counting,
         again=measure_again,
         sensitive=sensitive,
+        class_number=sensitive.class_number,
     )
 
 

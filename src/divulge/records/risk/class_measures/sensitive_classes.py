@@ -8,7 +8,7 @@ is all that one record may be taken for.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -19,9 +19,12 @@ from divulge.classes.key_codes import encode_keys
 from divulge.classes.keys import assign_classes, sum_by_place
 from divulge.classes.overlapping_classes import Entries, gather_overlapping_entries
 from divulge.classes.people import RECORDS_KNOWN, RecordsKnown, require_one_record_each
+from divulge.classes.relation_profiles import count_relation_profiles
+from divulge.classes.relation_values import count_missing
 from divulge.classes.survey_design import weights_or_ones
-from divulge.data import Column, Dataset
+from divulge.data import Column, Dataset, Relation
 from divulge.data.column import find_hidden_cells
+from divulge.data.relation import build_elsewhere_error
 from divulge.records.risk.null_readings import (
     SEMANTICS,
     SEMANTICS_OF_ALIKE_NULLS,
@@ -83,6 +86,8 @@ class SensitiveClasses:
     count: npt.NDArray[Any]
     overall: Floats
     counting: CountingRules
+    class_number: Ints | None = None
+    """How many classes each is, where records stay elsewhere; None: one."""
 
     @property
     def classes(self) -> int:
@@ -93,6 +98,15 @@ class SensitiveClasses:
     def among(self) -> tuple[str, ...]:
         """The attributes that make records look alike."""
         return self.counting.attributes
+
+    @property
+    def missing_records(self) -> int:
+        """How many records lack a sensitive value."""
+        column = self.column
+        if self.class_number is None:
+            return int((column.codes == column.missing_code).sum())
+        lacks = self.code == column.missing_code
+        return int((self.count * self.class_number[self.of_class])[lacks].sum())
 
     @property
     def total(self) -> Floats:
@@ -132,6 +146,20 @@ def build_counting(
     names = tuple(dataset.attributes(among, "among"))
     problems.extend("", checks.one_of("records_known", records_known, RECORDS_KNOWN))
     problems.raise_any()
+    if isinstance(dataset, Relation):
+        if original is not None:
+            what = "an original beside a release"
+            raise build_elsewhere_error(dataset.name, dataset.engine, what)
+        # What is missing where records stay is absent; some readings take it for anything.
+        return CountingRules(
+            attributes=names,
+            nulls=nulls,
+            count=count,
+            hides=nulls not in SEMANTICS_OF_ORIGINAL
+            and any(count_missing(dataset, name) for name in names),
+            ways=SEMANTICS,
+            records_known=records_known,
+        )
     hides_unknown = original is None and any(
         np.any(find_hidden_cells(dataset.columns[name])) for name in names
     )
@@ -185,6 +213,8 @@ def count_sensitive_values(
     if name in counting.attributes:
         message = f'"{name}" is the sensitive attribute; it cannot also define the classes.'
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("among", message)])
+    if isinstance(dataset, Relation):
+        return _count_where_they_are(dataset, name, counting)
     column = dataset.columns[name]
     values = len(column.values) + 1
     weights = weights_or_ones(dataset) if count == "population" else None
@@ -215,6 +245,40 @@ def count_sensitive_values(
         count=entries.amount,
         overall=overall_counts / float(overall_counts.sum()),
         counting=counting,
+    )
+
+
+def _count_where_they_are(
+    relation: Relation, name: str, counting: CountingRules
+) -> SensitiveClasses:
+    """The same by an engine: classes that hold the same are one here, with their number."""
+    if has_overlap(counting):
+        what = 'what overlapping classes give away (nulls = "maybe")'
+        raise build_elsewhere_error(relation.name, relation.engine, what)
+    if counting.hides:  # what it would be if missing values were anything is not counted here
+        ways = tuple(each for each in counting.ways if each != "maybe")
+        counting = replace(counting, ways=ways)
+    is_weighed = counting.count == "population"
+    profiles = count_relation_profiles(
+        relation, counting.attributes, name, counting.nulls, weighed=is_weighed
+    )
+    number = len(profiles.size)
+    everywhere = sum_by_place(
+        profiles.code,
+        profiles.amount * profiles.classes[profiles.of_profile],
+        len(profiles.column.values) + 1,
+    )
+    return SensitiveClasses(
+        attribute=name,
+        column=profiles.column,
+        of_record=np.arange(number),
+        size=profiles.size * profiles.classes,
+        of_class=profiles.of_profile,
+        code=profiles.code,
+        count=profiles.amount if is_weighed else np.rint(profiles.amount).astype(np.int64),
+        overall=everywhere / float(everywhere.sum()),
+        counting=counting,
+        class_number=profiles.classes,
     )
 
 

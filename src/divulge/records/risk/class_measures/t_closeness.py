@@ -249,7 +249,7 @@ def _compute_excess_shares(sensitive: SensitiveClasses, branch: Ints) -> Floats:
 
 
 def _require_no_missing(dataset: Dataset, sensitive: SensitiveClasses, distance: str) -> None:
-    missing = int((sensitive.column.codes == sensitive.column.missing_code).sum())
+    missing = sensitive.missing_records
     if sensitive.column.has_missing and missing:
         message = (
             f"is missing in {missing:,} of {dataset.rows:,} {dataset.subjects}; a missing value "

@@ -15,7 +15,7 @@ import numpy as np
 
 from divulge.assessment import Sentence
 from divulge.classes.people import require_one_record_each
-from divulge.classes.survey_design import sampling_weights
+from divulge.classes.population_size import is_sample
 from divulge.data import Dataset
 from divulge.records import tuning
 from divulge.records.risk.figures_on_demand import SentencesOnDemand
@@ -64,10 +64,11 @@ def individual_risk(
         np.stack([counts.sample.astype(np.float64), population]), axis=1, return_inverse=True
     )
     risk = {"approximate": approximate_risk, "exact": exact_risk, "ratio": ratio_risk}[method]
-    is_sampled = sampling_weights(dataset) is not None
+    is_sampled = is_sample(dataset)
     notes = () if is_sampled else (Sentence("divulge.records", "risk.unweighted"),)
     return RecordRisk(
         values=risk(pairs[0], pairs[1])[inverse.reshape(-1)],
+        number=counts.number,
         measure="individual_risk",
         dataset=dataset,
         attributes=counts.attributes,
@@ -95,9 +96,10 @@ def reidentification_risk(
     """
     require_one_record_each(dataset, "reidentification risk adds up the weights of records")
     counts = frequencies(dataset, nulls, among=among, original=original)
-    is_sampled = sampling_weights(dataset) is not None
+    is_sampled = is_sample(dataset)
     return RecordRisk(
         values=1 / np.maximum(counts.population, 1),
+        number=counts.number,
         measure="reidentification_risk",
         dataset=dataset,
         attributes=counts.attributes,

@@ -17,7 +17,7 @@ import numpy as np
 
 from divulge.assessment import Assessment, Claim, Sentence
 from divulge.classes.people import RecordsKnown, require_one_record_each
-from divulge.classes.survey_design import sampling_weights
+from divulge.classes.population_size import is_sample
 from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.class_measures.class_measure import ClassMeasure, CrowdMeasure
@@ -58,7 +58,7 @@ class Presence(ClassMeasure):
     @property
     def claim(self) -> Claim:
         """Exact if every record and person shows all cells and stands for one."""
-        weighed = sampling_weights(self.population) is not None
+        weighed = is_sample(self.population)
         is_guessed = self.counting.hides and self.counting.nulls == "maybe"
         return "estimate" if weighed or is_guessed else "exact"
 
@@ -126,7 +126,7 @@ def k_map(
             message = f'"{nulls}" does not go with k-map; what is known is in the population.'
             problem = Problem("nulls", message, nulls, SEMANTICS_OF_RELEASE)
             raise InvalidInput(f'dataset "{dataset.name}"', [problem])
-        weighed = sampling_weights(dataset) is not None
+        weighed = is_sample(dataset)
         count: Count = "population" if weighed else "records"
         return measure_crowds("k_map", dataset, build_counting(dataset, among, nulls, count))
     counting, matches = _match_listed_people(dataset, population, among, nulls)
@@ -212,6 +212,7 @@ def journalist_risk(
     ways = {f"k_map_{way}": value for way, value in crowd.side_by_side.items()}
     return RecordRisk(
         values=1 / np.maximum(crowd.values, 1),
+        number=crowd.number,
         measure=measure,
         dataset=dataset,
         attributes=crowd.counting.attributes,
@@ -248,7 +249,7 @@ def _match_listed_people(
         source.columns[name].has_missing for source in (dataset, population) for name in names
     )
     # Under another way of counting, a record with a null might look like nobody of the list.
-    count: Count = "records" if sampling_weights(population) is None else "population"
+    count: Count = "records" if not is_sample(population) else "population"
     return CountingRules(
         attributes=names, nulls=nulls, count=count, original=None, hides=hides, ways=(nulls,)
     ), matches
