@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from divulge.cli.options import Overwrite
+from divulge.cli.reading import DataReader, takes_reading_options
 from divulge.cli.run_context import set_run_conditions
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ By = Annotated[str | None, typer.Option(help="Who bears the risk: an attribute."
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ChartFile = Annotated[Path | None, typer.Option(help="Write the chart to an .svg or .png file.")]
 
-READING_OPTIONS: dict[str, tuple[Any, Any]] = {
+HISTORY_OPTIONS: dict[str, tuple[Any, Any]] = {
     "user": (
         Annotated[str | None, typer.Option(help="The attribute that says whose record it is.")],
         None,
@@ -69,11 +70,11 @@ class HistorySource:
     """A file of records and how to read it."""
 
     path: Path
+    reader: DataReader
     reading: dict[str, Any]
 
     def read_history(self, release: Path | None = None, rounded: str | None = None) -> History:
         """The history of the file, or of a release of it; usual names are looked for."""
-        import divulge as dv
         from divulge import events
 
         # What is not named is looked for; an amount only once negative ones are decided on.
@@ -84,7 +85,8 @@ class HistorySource:
                 del reading[name]
         if release is not None:
             reading |= {"missing": "maybe", "rounded": rounded}
-        return events.History.preset(dv.read(release or self.path), kind, **reading)
+        records = self.reader.read(release or self.path, alone=release is None)
+        return events.History.preset(records, kind, **reading)
 
     def read_release(self, release: Path | None, rounded: str | None) -> History | None:
         """The history of a release of the file, if there is one."""
@@ -96,39 +98,43 @@ class HistorySource:
         return None if release is None else self.read_history(release, rounded)
 
 
-def add_reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the file and the `READING_OPTIONS` in place of its first argument."""
+def add_history_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the file and the `HISTORY_OPTIONS` in place of its first argument."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     file = inspect.Parameter(
         "data",
         inspect.Parameter.KEYWORD_ONLY,
         annotation=Annotated[
-            Path, typer.Argument(help="The records (CSV, Parquet, ...).", show_default=False)
+            Path,
+            typer.Argument(
+                help="The records (CSV, Parquet, ...), or a release file.", show_default=False
+            ),
         ],
     )
     options = [
         inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
         )
-        for name, (annotation, default) in READING_OPTIONS.items()
+        for name, (annotation, default) in HISTORY_OPTIONS.items()
     ]
 
+    reader = inspect.Parameter("reader", file.kind, annotation=DataReader)
+
     def run_command(**arguments: Any) -> None:
-        path = arguments.pop("data")
-        command(
-            HistorySource(path, {name: arguments.pop(name) for name in READING_OPTIONS}),
-            **arguments,
-        )
+        path, reader = arguments.pop("data"), arguments.pop("reader")
+        reading = {name: arguments.pop(name) for name in HISTORY_OPTIONS}
+        command(HistorySource(path, reader, reading), **arguments)
 
     by_name = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
     run_command.__name__, run_command.__doc__ = command.__name__, command.__doc__
-    run_command.__signature__ = inspect.Signature([file, *by_name, *options])  # type: ignore[attr-defined]
+    run_command.__signature__ = inspect.Signature([file, *by_name, *options, reader])  # type: ignore[attr-defined]
     run_command.__annotations__ = {}
-    return run_command
+    # What is missing is here what to do with records that miss something.
+    return takes_reading_options(run_command, missing="missing_code")
 
 
 @app.command()
-@add_reading_options
+@add_history_options
 def attack(
     records: HistorySource,
     knows: Knows = ["day", "item"],  # noqa: B006  # typer copies it
@@ -165,7 +171,7 @@ def attack(
 
 
 @app.command()
-@add_reading_options
+@add_history_options
 def ten(
     records: HistorySource,
     weight: Weight = "record",
@@ -206,7 +212,7 @@ def ten(
 
 
 @app.command()
-@add_reading_options
+@add_history_options
 def unicity(
     records: HistorySource,
     knows: Knows = ["day", "item"],  # noqa: B006  # typer copies it

@@ -52,6 +52,17 @@ class CommandPage(TyperCommand):
                 error.ctx = ctx  # type: ignore[attr-defined]  # it has one, though an empty one
             raise
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an error names its options."""
+        from divulge.cli.usage_errors import note_options
+        from divulge.work.problems import DivulgeError
+
+        try:
+            return super().invoke(ctx)
+        except DivulgeError as error:
+            note_options(error, ctx)
+            raise
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page."""
         del formatter

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from divulge.cli.options import Json, Overwrite
+from divulge.cli.options import Data, Json, Overwrite
 from divulge.cli.output import build_sentence, print_json, print_text, tolerate_closed_pipe
+from divulge.cli.reading import DataReader
 
 if TYPE_CHECKING:
     from divulge.data import Dataset, Hierarchy, HierarchyProposal
 
 
 def hierarchy(
-    data: Annotated[Path, typer.Argument(help="A data file.", show_default=False)],
+    data: Data,
+    reader: DataReader,
     attribute: Annotated[str, typer.Argument(help="One of its attributes.", show_default=False)],
     levels: Annotated[
         Path | None,
@@ -37,7 +39,7 @@ def hierarchy(
 ) -> None:
     """Show how an attribute can become coarser, level by level: a hierarchy, given or proposed."""
     from divulge.cli.run_context import set_run_conditions
-    from divulge.data import Hierarchy, build_hierarchy_tree, propose_hierarchy, read
+    from divulge.data import Hierarchy, build_hierarchy_tree, propose_hierarchy
     from divulge.work import InvalidInput, Problem
 
     if levels is not None and method is not None:
@@ -45,7 +47,7 @@ def hierarchy(
         raise InvalidInput("divulge hierarchy", [Problem("--method", message)])
     inputs = [str(path) for path in (data, levels) if path is not None]
     with set_run_conditions(None, {"--out": out}, inputs, overwrite):
-        dataset = read(data)
+        dataset = reader.read(data)
         proposal = None
         if levels is None:
             proposal = propose_hierarchy(dataset, attribute, method)

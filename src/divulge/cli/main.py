@@ -29,6 +29,7 @@ from divulge.cli import (
 from divulge.cli.help_pages import GroupPage, set_help_pages
 from divulge.cli.options import Overwrite, StopAfter
 from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
+from divulge.cli.reading import takes_reading_options
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN, NOT_JUDGED = 0, 1, 2, 3
 EXIT_CODES = {"pass": FINE, "fail": LIMIT_FAILS, "not judged": NOT_JUDGED}
@@ -163,20 +164,20 @@ def schema(
         print_json(release_schema() if of == "release" else result_schema())
 
 
-app.command()(records.attack)
-app.command()(records.sweep)
+app.command()(takes_reading_options(records.attack))
+app.command()(takes_reading_options(records.sweep))
 
 
-app.command(cls=risk.RiskCommand)(risk.risk)
-app.command()(risk.suda)
+app.command(cls=risk.RiskCommand)(takes_reading_options(risk.risk))
+app.command()(takes_reading_options(risk.suda))
 
-app.command()(hierarchies.hierarchy)
+app.command()(takes_reading_options(hierarchies.hierarchy))
 app.command()(reconstruct.reconstruct)
 app.command()(protection.protect)
-app.command()(protection.suppress)
-app.command()(recoding.recode)
+app.command()(takes_reading_options(protection.suppress))
+app.command()(takes_reading_options(recoding.recode))
 app.command()(protection.explain)
-app.command("map")(risk_utility.draw_map)
+app.command("map")(takes_reading_options(risk_utility.draw_map))
 set_help_pages(app)
 
 
@@ -238,9 +239,10 @@ def _is_plugin_error(error: Exception) -> bool:
 
 def _show_error(error: Exception) -> int:
     """Show an error in the language of the user: here it is shown, so here it is translated."""
+    from divulge.cli.usage_errors import write_as_options
     from divulge.work.translation import translate_error
 
-    message = translate_error(error)
+    message = write_as_options(translate_error(error), getattr(error, "option_names", {}))
     # A command that was called wrongly is named in the message itself.
     is_named = getattr(error, "subject", "").partition(" ")[0] == "divulge"
     typer.echo(message if is_named else f"divulge: {message}", err=True)

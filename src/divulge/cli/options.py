@@ -12,7 +12,11 @@ Data = Annotated[
 ]
 Attributes = Annotated[
     list[str] | None,
-    typer.Option("--quasi-identifier", "-q", help="A quasi-identifier; may be repeated."),
+    typer.Option(
+        "--quasi-identifier",
+        "-q",
+        help="A quasi-identifier, or several as age,sex; repeat.",
+    ),
 ]
 Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
 Person = Annotated[
@@ -20,15 +24,6 @@ Person = Annotated[
     typer.Option(help="The attribute that identifies persons, who may have several records."),
 ]
 Household = Annotated[str | None, typer.Option(help="The attribute that identifies households.")]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(help="A code for missing values in a text file; may be repeated."),
-]
-Hidden = Annotated[
-    str | None,
-    typer.Option(help="The code for values that an earlier protection has hidden."),
-]
-OfRelease = Annotated[str | None, typer.Option(help="The dataset of a release file to use.")]
 Out = Annotated[
     Path | None, typer.Option(help="Write a column per record to this file (.csv, .parquet).")
 ]
@@ -64,3 +59,31 @@ AtLeast = Annotated[
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace existing files; an input is never replaced.")
 ]
+
+
+def check_share(option: str, share: float | None) -> None:
+    """A share is a number from 0 to 1; who writes 5 means five percent.
+
+    Raises:
+        InvalidInput: if it is none, with what was meant.
+    """
+    from divulge.work import InvalidInput, Problem
+
+    if share is not None and not 0 <= share <= 1:
+        meant = f" For {share:g}% write {share / 100:g}." if 1 < share <= 100 else ""
+        message = f"is a share, a number from 0 to 1.{meant}"
+        raise InvalidInput("limits", [Problem(option, message)])
+
+
+def check_percent(option: str, percent: float | None, example: str) -> None:
+    """A percentage that is at most 1 is a share by mistake.
+
+    Raises:
+        InvalidInput: with what was meant.
+    """
+    from divulge.work import InvalidInput, Problem
+
+    if percent is not None and 0 < percent <= 1:
+        meant = example.format(f"{percent * 100:g}")
+        message = f"is in percent: for {percent:g} of the total write {meant}."
+        raise InvalidInput("tables", [Problem(option, message)])

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from divulge.cli.options import Attributes, Hidden, Missing, OfRelease, Overwrite, StopAfter, Weight
-from divulge.cli.risk import read_records
+from divulge.cli.options import Attributes, Data, Overwrite, StopAfter, Weight
+from divulge.cli.reading import DataReader, add_roles
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from divulge.data import Dataset
     from divulge.protection import Protected, PublishedJudgement, RiskUtilityMap
 
 EXIT_CODES = {"pass": 0, "fail": 1, "not judged": 3}
@@ -97,9 +96,8 @@ def _map_ways(protected: Protected) -> RiskUtilityMap:
 
 
 def suppress(
-    data: Annotated[
-        Path, typer.Argument(help="A data file, or a release file (.toml).", show_default=False)
-    ],
+    data: Data,
+    reader: DataReader,
     quasi_identifier: Attributes = None,
     k: Annotated[int, typer.Option("-k", min=1, help="The smallest class size allowed.")] = 3,
     nulls: Annotated[
@@ -133,9 +131,6 @@ def suppress(
     ] = 0.0,
     seed: Annotated[int | None, typer.Option(help="Of random choices; keep it secret.")] = None,
     weight: Weight = None,
-    dataset: OfRelease = None,
-    missing: Missing = None,
-    hidden: Hidden = None,
     identifier: Annotated[
         list[str] | None, typer.Option(help="An attribute that names people; repeat.")
     ] = None,
@@ -167,10 +162,8 @@ def suppress(
     from divulge.protection.result.published_columns import list_unlisted_columns
 
     with set_run_conditions(stop_after, {"--out": out, "--log": log}, [data], overwrite):
-        records = read_records(
-            data, dataset, quasi_identifier, weight, None, missing=missing, hidden=hidden
-        )
-        records = add_identifiers(records, identifier or [])
+        records = reader.read(data, {"quasi_identifier": quasi_identifier, "weight": weight})
+        records = add_roles(records, {"identifier": identifier}, keep=True)
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
         protected = protection.suppress(
             records,
@@ -224,22 +217,6 @@ def print_judged(
                 print_sentence("suppress.unlisted", names=undecided, count=len(undecided))
     failed = judgement.status == "fail"
     raise typer.Exit(EXIT_CODES["fail" if failed else "not judged" if undecided else "pass"])
-
-
-def add_identifiers(records: Dataset, names: list[str]) -> Dataset:
-    """The same records, of which some attributes name people."""
-    from divulge.data.dictionary import as_names
-
-    if not names:
-        return records
-    roles: dict[str, list[str]] = {
-        str(role): [name for name in as_names(having) if name not in names]
-        for role, having in records.roles.items()
-    }
-    hierarchies = {a.name: a.hierarchy for a in records.dictionary if a.hierarchy is not None}
-    return records.describe(
-        {**roles, "identifier": [*roles.get("identifier", []), *names]}, hierarchies
-    )
 
 
 def explain(

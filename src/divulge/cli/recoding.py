@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from divulge.cli.options import Attributes, Data, Hidden, Missing, OfRelease, Overwrite, StopAfter
-from divulge.cli.protection import Json, Values, add_identifiers, print_judged
-from divulge.cli.risk import read_records
+from divulge.cli.options import Attributes, Data, Overwrite, StopAfter
+from divulge.cli.protection import Json, Values, print_judged
+from divulge.cli.reading import RELEASE_ENDING, DataReader, add_roles, split_dataset_name
 
 if TYPE_CHECKING:
     from divulge.assessment import Limit
-    from divulge.data import Dataset
     from divulge.protection import Protected
 
 
 def recode(
     data: Data,
+    reader: DataReader,
     quasi_identifier: Attributes = None,
     hierarchy: Annotated[
         list[str] | None,
@@ -63,9 +63,6 @@ def recode(
     never: Annotated[
         list[str] | None, typer.Option(help="An attribute that must not be touched; repeat.")
     ] = None,
-    dataset: OfRelease = None,
-    missing: Missing = None,
-    hidden: Hidden = None,
     identifier: Annotated[
         list[str] | None, typer.Option(help="An attribute that names people; repeat.")
     ] = None,
@@ -95,11 +92,8 @@ def recode(
     outputs = {"--out": out, "--log": log, "--recipe": recipe}
     inputs = [data, *([apply] if apply is not None else [])]
     with set_run_conditions(stop_after, outputs, inputs, overwrite):
-        records = read_records(
-            data, dataset, quasi_identifier, None, None, missing=missing, hidden=hidden
-        )
-        records = add_identifiers(records, identifier or [])
-        records = _add_sensitive(records, sensitive)
+        records = reader.read(data, {"quasi_identifier": quasi_identifier})
+        records = add_roles(records, {"identifier": identifier, "sensitive": sensitive}, keep=True)
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
         if apply is not None:
             protected = Recipe.load(apply).apply(records, unlisted=unlisted)
@@ -108,7 +102,7 @@ def recode(
                 records,
                 _list_limits(
                     data,
-                    dataset,
+                    reader.dataset,
                     k=k,
                     sensitive=sensitive,
                     diversity=diversity,
@@ -156,9 +150,10 @@ def _list_limits(
         limits.append(Limit("distinct_l_diversity", at_least=diversity, attribute=sensitive))
     if closeness is not None:
         limits.append(Limit("t_closeness", at_most=closeness, attribute=sensitive))
-    if not limits and data.suffix.lower() == ".toml":
-        release = Release.load(data)
-        name = name or next(iter(release.datasets))
+    path, own_name = split_dataset_name(data)
+    if not limits and path.suffix.lower() == RELEASE_ENDING:
+        release = Release.load(path)
+        name = own_name or name or next(iter(release.datasets))
         limits = [
             limit
             for limit in release.limits
@@ -213,19 +208,6 @@ def _parse_importance(pairs: list[str]) -> dict[str, float]:
             message = "must be an attribute, an equals sign and a number, as age=2."
             raise InvalidInput("recode", [Problem("--importance", message)])
     return weights
-
-
-def _add_sensitive(records: Dataset, name: str | None) -> Dataset:
-    """The same records with the role of the sensitive attribute, if one was named."""
-    if name is None or records.dictionary.attributes.get(name) is None:
-        return records
-    roles: dict[str, Any] = {str(role): of for role, of in records.roles.items()}
-    if name in records.dictionary.having("sensitive"):
-        return records
-    hierarchies = {a.name: a.hierarchy for a in records.dictionary if a.hierarchy is not None}
-    return records.describe(
-        {**roles, "sensitive": [*records.dictionary.having("sensitive"), name]}, hierarchies
-    )
 
 
 def _write_results(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from divulge.cli.options import Overwrite, Person, StopAfter
+from divulge.cli.reading import DataReader, add_roles, is_of_release, split_attributes
+from divulge.cli.record_tables import RecordId, write_record_table
 
 if TYPE_CHECKING:
     from divulge.data import Dataset, Relation
@@ -15,16 +17,17 @@ if TYPE_CHECKING:
 Source = Annotated[
     str,
     typer.Argument(
-        help="The data file; a folder, or a pattern in quotation marks; or a Spark Connect server "
-        "(sc://host:port).",
+        help="The data file, or a release file (release.toml#dataset); a folder, or a pattern in "
+        "quotation marks; or a Spark Connect server (sc://host:port).",
         show_default=False,
     ),
 ]
 Sources = Annotated[
     list[str],
     typer.Argument(
-        help="The data file; several for a longitudinal model, the focal one first. Also a folder, "
-        "a pattern in quotation marks, or a Spark Connect server (sc://host:port)."
+        help="The data file, or a release file (release.toml#dataset); several for a longitudinal "
+        "model, the focal one first. Also a folder, a pattern in quotation marks, or a Spark "
+        "Connect server (sc://host:port)."
     ),
 ]
 CountingEngine = Annotated[
@@ -35,18 +38,23 @@ CountingEngine = Annotated[
         "fit, else DuckDB, which leaves them where they are).",
     ),
 ]
-Table = Annotated[str | None, typer.Option("--table", help="The table of a database or server.")]
 MemoryLimit = Annotated[
     str | None,
     typer.Option("--memory-limit", help="What DuckDB may hold before it writes to disk, as 2GB."),
 ]
 Knows = Annotated[
     list[str] | None,
-    typer.Option("--knows", help="An attribute that the adversary knows; may be repeated."),
+    typer.Option(
+        "--knows",
+        help="An attribute that the adversary knows, or several as age,sex; repeat.",
+    ),
 ]
 Seeks = Annotated[
     list[str] | None,
-    typer.Option("--seeks", help="An attribute that the adversary seeks; may be repeated."),
+    typer.Option(
+        "--seeks",
+        help="An attribute that the adversary seeks, or several as income,job; repeat.",
+    ),
 ]
 Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
 AllRecordsKnown = Annotated[
@@ -60,6 +68,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 def sweep(
     source: Source,
+    reader: DataReader,
     knows: Knows = None,
     seeks: Seeks = None,
     size: Annotated[
@@ -69,7 +78,6 @@ def sweep(
     person: Person = None,
     records_known: AllRecordsKnown = "one",
     engine: CountingEngine = None,
-    table: Table = None,
     memory_limit: MemoryLimit = None,
     out: Annotated[
         Path | None, typer.Option(help="A file for the whole table (.csv, .parquet, ...).")
@@ -89,13 +97,17 @@ def sweep(
     outputs = {"--out": out, "--chart": chart}
     with set_run_conditions(stop_after, outputs, list_source_files([source]), overwrite, resume):
         holding, counting = _split_engine(source, engine)
-        dataset = _read_dataset(
-            source, knows, seeks, weight, person, engine=holding, table=table, limit=memory_limit
+        roles = {"quasi_identifier": knows, "sensitive": seeks, "weight": weight, "person": person}
+        dataset = _read_source(reader, source, roles, engine=holding, limit=memory_limit)
+        sought = (
+            split_attributes(seeks, dataset.names)
+            if seeks
+            else dataset.dictionary.having("sensitive")
         )
         result = swept(
             dataset,
-            knows or None,
-            seeks or [],
+            split_attributes(knows, dataset.names) if knows else None,
+            sought,
             size,
             counting,
             records_known=records_known,  # type: ignore[arg-type]  # checked by the sweep
@@ -103,12 +115,13 @@ def sweep(
         if out is not None:
             _write_table(result.to_arrow(), out)
         if chart is not None:
-            result.chart(seeks[0] if seeks else None).save(chart)
+            result.chart(sought[0] if sought else None).save(chart)
     _print_result(result, json)
 
 
 def attack(
     sources: Sources,
+    reader: DataReader,
     model: Annotated[
         str, typer.Option(help="The attack model, by acronym or everyday name.")
     ] = "CRS",
@@ -155,11 +168,11 @@ def attack(
         str | None, typer.Option(help="Also show who bears the risk, by this attribute.")
     ] = None,
     engine: CountingEngine = None,
-    table: Table = None,
     memory_limit: MemoryLimit = None,
     out: Annotated[
         Path | None, typer.Option(help="A file for the risk of each record (.csv, .parquet).")
     ] = None,
+    id_: RecordId = None,
     chart: Annotated[Path | None, typer.Option(help="A file for the chart (.svg, .png).")] = None,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -178,30 +191,30 @@ def attack(
     ):
         _require_distinct_files(sources)
         datasets = [
-            _read_dataset(
-                source, None, None, None, person, engine=engine, table=table, limit=memory_limit
-            )
+            _read_source(reader, source, {"person": person}, engine=engine, limit=memory_limit)
             for source in sources
         ]
+        attribute_names = dict.fromkeys(name for each in datasets for name in each.names)
         result: Any = attacked(
             datasets,
             model,
-            knows or None,
-            seeks or None,
+            split_attributes(knows, attribute_names) if knows else None,
+            split_attributes(seeks, attribute_names) if seeks else None,
             target=_parse_targets(target, datasets) if target else None,
-            population=_read_dataset(population, None, None, None) if population else None,
+            population=_read_dataset(reader, population) if population else None,
             on=on,
             prior=prior,
             gain=_parse_gain(gain) if gain else None,
-            release=[_read_dataset(each, None, None, None) for each in release]
-            if release
-            else None,
+            release=[_read_dataset(reader, each) for each in release] if release else None,
             duplicates=duplicates,  # type: ignore[arg-type]  # checked by the attack
             seed=seed,
             records_known=records_known,  # type: ignore[arg-type]  # checked by the attack
         )
-        if out is not None:
-            _write_risk(result, out)
+        if out is not None or id_ is not None:
+            import pyarrow as pa
+
+            risk = pa.table({"risk": result.risk()})
+            write_record_table(risk, datasets[0], out, id_)
         if chart is not None:
             result.chart().save(chart)
         groups = None if by is None else result.by(by)
@@ -220,7 +233,9 @@ def list_source_files(sources: list[str]) -> list[Path]:
 
     files: list[Path] = []
     for source in sources:
-        if not is_address(source):
+        if is_of_release(source):
+            files.append(Path(source))
+        elif not is_address(source):
             try:
                 place = expand_place(source)
             except DivulgeError:
@@ -258,14 +273,6 @@ def _parse_gain(texts: list[str]) -> dict[str, Any]:
     return gain
 
 
-def _write_risk(assessment: Any, out: Path) -> None:
-    import pyarrow as pa
-
-    from divulge.data import Dataset
-
-    Dataset.from_arrow(pa.table({"risk": assessment.risk()})).write(out)
-
-
 def _split_engine(source: str, engine: str | None) -> tuple[str | None, str]:
     """Who holds the records, and who counts sets of them.
 
@@ -273,6 +280,8 @@ def _split_engine(source: str, engine: str | None) -> tuple[str | None, str]:
     """
     from divulge.data.lake_scan import expand_place, is_scannable
 
+    if is_of_release(source):
+        return "memory", engine or "auto"
     if engine in ("cube", "memory"):
         return "memory", "memory"
     if engine == "duckdb" and not is_scannable(expand_place(source)):
@@ -280,31 +289,48 @@ def _split_engine(source: str, engine: str | None) -> tuple[str | None, str]:
     return engine, "auto"
 
 
-def _read_dataset(
-    source: Path | str,
-    knows: list[str] | None,
-    seeks: list[str] | None,
-    weight: str | None,
-    person: str | None = None,
+def _read_source(
+    reader: DataReader,
+    source: str,
+    roles: dict[str, Any],
     *,
-    engine: str | None = None,
-    table: str | None = None,
-    limit: str | None = None,
-) -> Dataset:
+    engine: str | None,
+    limit: str | None,
+) -> Any:
+    """The records where they may be counted: in memory if options say how a text file is read."""
     from divulge.data import Relation, scan
     from divulge.data.missing_kinds import separate_missing_kinds
+    from divulge.work import InvalidInput, Problem
 
-    roles: dict[str, Any] = {"quasi_identifier": knows or [], "sensitive": seeks or []}
-    if weight is not None:
-        roles["weight"] = weight
-    if person is not None:
-        roles["person"] = person
-    named = {role: names for role, names in roles.items() if names}
-    dataset = scan(source, named, engine=engine or "auto", table=table, memory_limit=limit)
-    if isinstance(dataset, Relation):
-        _tell_engine(dataset)
-        return dataset
-    return separate_missing_kinds(dataset)  # whoever sees the file tells them apart
+    table = reader.options.get("table")
+    of_text = [option for option in reader.options if option != "table"]
+    if is_of_release(source) or reader.dataset is not None or of_text:
+        if engine not in (None, "auto", "memory", "cube"):
+            message = "counts records where they are; what a release file or options of reading "
+            message += "describe is read into memory."
+            raise InvalidInput(source, [Problem("--engine", message)])
+        return _read_dataset(reader, Path(source), roles)
+    found = scan(source, engine=engine or "auto", table=table, memory_limit=limit)
+    if isinstance(found, Relation):
+        named = {
+            role: split_attributes([names] if isinstance(names, str) else names, found.names)
+            for role, names in roles.items()
+            if names
+        }
+        if named:
+            found = scan(source, named, engine=engine or "auto", table=table, memory_limit=limit)
+    if isinstance(found, Relation):
+        _tell_engine(found)
+        return found
+    # Whoever sees the file tells kinds of missing values apart.
+    return separate_missing_kinds(add_roles(found, roles))
+
+
+def _read_dataset(reader: DataReader, source: Path, roles: dict[str, Any] | None = None) -> Dataset:
+    """The records as somebody sees them who sees the file: kinds of missing values differ."""
+    from divulge.data.missing_kinds import separate_missing_kinds
+
+    return separate_missing_kinds(reader.read(source, roles, alone=roles is not None))
 
 
 def _tell_engine(relation: Relation) -> None:

@@ -16,18 +16,18 @@ from divulge.cli.options import (
     By,
     ChartFile,
     Data,
-    Hidden,
     Household,
     Json,
-    Missing,
-    OfRelease,
     Out,
     Overwrite,
     Person,
     Resume,
     StopAfter,
     Weight,
+    check_share,
 )
+from divulge.cli.reading import DataReader, split_attributes
+from divulge.cli.record_tables import RecordId, write_record_table
 
 if TYPE_CHECKING:
     from divulge.data import Dataset
@@ -65,6 +65,7 @@ class RiskCommand(CommandPage):
 
 def risk(
     data: Data,
+    reader: DataReader,
     quasi_identifier: Attributes = None,
     measure: Annotated[str, typer.Option(help="The measure of risk.")] = "individual_risk",
     sensitive: Annotated[
@@ -88,9 +89,6 @@ def risk(
     population: Annotated[
         Path | None, typer.Option(help="A list of the population (journalist, k_map, ...).")
     ] = None,
-    dataset: OfRelease = None,
-    missing: Missing = None,
-    hidden: Hidden = None,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="A record with a higher risk is at risk.")
     ] = 0.2,
@@ -98,6 +96,7 @@ def risk(
     at_most: AtMost = None,
     at_least: AtLeast = None,
     out: Out = None,
+    id_: RecordId = None,
     chart: ChartFile = None,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -106,11 +105,9 @@ def risk(
     """Measure the risk that each record's owner is found, or what similar records disclose."""
     from divulge import records
     from divulge.cli.run_context import set_run_conditions
-    from divulge.data import read
     from divulge.data.missing_kinds import separate_missing_kinds
     from divulge.records.risk.request import assess_risk, measure_risk
 
-    words = ("", *(missing or ()))
     settings = {
         "measure": measure,
         "seeks": sensitive,
@@ -122,24 +119,22 @@ def risk(
     }
     outputs = {"--out": out, "--chart": chart}
     with set_run_conditions(stop_after, outputs, [data, original, population], overwrite):
-        loaded = separate_missing_kinds(
-            read_records(
-                data,
-                dataset,
-                quasi_identifier,
-                weight,
-                household,
-                missing=missing,
-                hidden=hidden,
-                person=person,
-            )
-        )
         beside = original or population
+        roles = {
+            "quasi_identifier": quasi_identifier,
+            "weight": weight,
+            "household": household,
+            "person": person,
+        }
+        loaded = separate_missing_kinds(reader.read(data, roles, alone=beside is None))
         other = None
         if beside is not None:
-            other = separate_missing_kinds(read(beside, missing=words))
-        question = _build_question({**settings, "knows": quasi_identifier}, 1 + (other is not None))
+            other = separate_missing_kinds(reader.read(beside, alone=False))
+        knows = quasi_identifier and split_attributes(quasi_identifier, loaded.names)
+        question = _build_question({**settings, "knows": knows}, 1 + (other is not None))
         result = measure_risk(question, loaded, other)
+        if isinstance(result, records.RecordRisk):
+            check_share("--at-most", at_most)
         assessment = assess_risk(result, threshold)
         summary, sentences = result.summary(), assessment.explain()
         if isinstance(result, records.RecordRisk):
@@ -157,7 +152,7 @@ def risk(
             sentences = list(dict.fromkeys([*map(str, frequencies.sentences()), *sentences]))
         if chart is not None:
             result.chart().save(chart)
-        _write_table(result.to_arrow(), out)
+        write_record_table(result.to_arrow(), loaded, out, id_)
         groups = result.by(by) if by else None
     _print_summary({**summary, "sentences": sentences}, sentences, groups, json)
     figure = _find_worst_figure(result)
@@ -169,6 +164,7 @@ def risk(
 
 def suda(
     data: Data,
+    reader: DataReader,
     quasi_identifier: Attributes = None,
     max_size: Annotated[
         int | None,
@@ -185,12 +181,10 @@ def suda(
             show_default=False,
         ),
     ] = "bayes",
-    dataset: OfRelease = None,
-    missing: Missing = None,
-    hidden: Hidden = None,
     by: By = None,
     at_most: AtMost = None,
     out: Out = None,
+    id_: RecordId = None,
     chart: ChartFile = None,
     resume: Resume = None,
     overwrite: Overwrite = False,
@@ -204,12 +198,11 @@ def suda(
     from divulge.data.missing_kinds import separate_missing_kinds
 
     outputs = {"--out": out, "--chart": chart}
+    check_share("--at-most", at_most)
+    check_share("--sampling-fraction", sampling_fraction)
     with set_run_conditions(stop_after, outputs, [data], overwrite, resume):
-        loaded = separate_missing_kinds(
-            read_records(
-                data, dataset, quasi_identifier, None, None, missing=missing, hidden=hidden
-            )
-        )
+        roles = {"quasi_identifier": quasi_identifier}
+        loaded = separate_missing_kinds(reader.read(data, roles))
         scores = records.suda(loaded, max_size, sampling_fraction, nulls=nulls)  # type: ignore[arg-type]  # checked there
         sentences = scores.explain()
         sentences += [
@@ -218,7 +211,7 @@ def suda(
         ]
         if chart is not None:
             scores.chart().save(chart)
-        _write_table(scores.to_arrow(), out)
+        write_record_table(scores.to_arrow(), loaded, out, id_)
         groups = scores.by(by) if by else None
     _print_summary(scores.to_dict(), sentences, groups, json)
     highest = float(scores.dis.max())
@@ -297,59 +290,6 @@ def _find_worst_figure(result: Any) -> float:
         return result.smallest
     highest = result.highest if isinstance(result, records.RecordRisk) else result.risk().highest
     return float(highest)
-
-
-def read_records(
-    path: Path,
-    name: str | None,
-    attributes: list[str] | None,
-    weight: str | None,
-    household: str | None,
-    *,
-    missing: list[str] | None,
-    hidden: str | None,
-    person: str | None = None,
-) -> Dataset:
-    """A dataset with the roles that were given on top of those of a release."""
-    from divulge.data import read
-    from divulge.release import Release
-    from divulge.work import InvalidInput, Problem
-
-    if path.suffix.lower() == ".toml":
-        plans = Release.load(path).datasets
-        if name is None and len(plans) == 1:
-            [name] = plans
-        if name is None or name not in plans:
-            message = "name one of its datasets with --dataset."
-            raise InvalidInput(str(path), [Problem("dataset", message, name or "", list(plans))])
-        loaded = plans[name].read()
-    else:
-        loaded = read(path, missing=("", *(missing or ())), hidden=hidden)
-    roles: dict[str, Any] = {str(role): of for role, of in loaded.roles.items()}
-    new_roles = {
-        "quasi_identifier": attributes,
-        "weight": weight,
-        "household": household,
-        "person": person,
-    }
-    for role, names in new_roles.items():
-        if names:
-            assigned = [names] if isinstance(names, str) else names
-            roles = {
-                each: [n for n in ([of] if isinstance(of, str) else of) if n not in assigned]
-                for each, of in roles.items()
-                if each != role
-            }
-            roles[role] = names
-    hierarchies = {a.name: a.hierarchy for a in loaded.dictionary if a.hierarchy is not None}
-    return loaded.describe({role: of for role, of in roles.items() if of}, hierarchies)
-
-
-def _write_table(table: Any, out: Path | None) -> None:
-    if out is not None:
-        from divulge.data import Dataset
-
-        Dataset.from_arrow(table).write(out)
 
 
 def _print_summary(summary: dict[str, Any], sentences: list[str], groups: Any, json: bool) -> None:

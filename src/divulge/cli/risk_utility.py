@@ -11,16 +11,13 @@ from divulge.cli.options import (
     Attributes,
     ChartFile,
     Data,
-    Hidden,
     Json,
-    Missing,
-    OfRelease,
     Overwrite,
     StopAfter,
     Weight,
 )
 from divulge.cli.protection import EXIT_CODES
-from divulge.cli.risk import read_records
+from divulge.cli.reading import DataReader
 
 if TYPE_CHECKING:
     from divulge.protection import RiskUtilityMap
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
 
 def draw_map(
     data: Data,
+    reader: DataReader,
     quasi_identifier: Attributes = None,
     k: Annotated[
         list[int] | None,
@@ -50,9 +48,6 @@ def draw_map(
         int | None, typer.Option(min=0, help="How many records the choice may remove.")
     ] = None,
     weight: Weight = None,
-    dataset: OfRelease = None,
-    missing: Missing = None,
-    hidden: Hidden = None,
     out: Annotated[
         Path | None, typer.Option(help="Where the records go, protected as chosen.")
     ] = None,
@@ -79,9 +74,7 @@ def draw_map(
         raise InvalidInput("divulge map", [Problem("out" if out else "removed-at-most", message)])
     outputs = {"--out": out, "--chart": chart, "--report": report}
     with set_run_conditions(stop_after, outputs, [data], overwrite):
-        records = read_records(
-            data, dataset, quasi_identifier, weight, None, missing=missing, hidden=hidden
-        )
+        records = reader.read(data, {"quasi_identifier": quasi_identifier, "weight": weight})
         comparison = protection.risk_utility_map(records, k or (2, 3, 5, 10), risk=risk)
         chosen = None
         if is_chosen:

@@ -17,6 +17,7 @@ from divulge.cli.output import (
     print_text,
     tolerate_closed_pipe,
 )
+from divulge.cli.reading import DataReader, takes_reading_options
 
 if TYPE_CHECKING:
     from divulge.rules import Facts
@@ -105,8 +106,10 @@ def check(file: File, json: Json = False) -> None:
 
 
 @app.command()
+@takes_reading_options(dataset="")
 def run(
     file: File,
+    reader: DataReader,
     facts: FactFiles = None,
     release: ReleaseFile = None,
     show: Annotated[
@@ -131,7 +134,7 @@ def run(
     handed_in = _list_fact_files(facts, release)
     with (
         set_run_conditions(None, {"--out": out}, [file, *handed_in.values()]),
-        _evaluate(file, handed_in, release, most_rounds) as derived,
+        _evaluate(file, handed_in, release, most_rounds, reader) as derived,
     ):
         shown = {name: derived.rows(name) for name in _check_names(derived, show or [])}
         counts = {name: derived.count(name) for name in derived}
@@ -163,9 +166,11 @@ def run(
 
 
 @app.command()
+@takes_reading_options(dataset="")
 def why(
     file: File,
     fact: Annotated[str, typer.Argument(help="""A fact, such as 'rel("A", "C")'.""")],
+    reader: DataReader,
     facts: FactFiles = None,
     release: ReleaseFile = None,
     values: Annotated[
@@ -185,7 +190,7 @@ def why(
     inputs = [file, *handed_in.values()]
     with (
         set_run_conditions(None, {"--chart": chart}, inputs, overwrite),
-        _evaluate(file, handed_in, release, most_rounds) as derived,
+        _evaluate(file, handed_in, release, most_rounds, reader) as derived,
     ):
         explanation = explain(derived, fact, show_values=values)
         if chart is not None:
@@ -229,9 +234,12 @@ def _check_new_folder(out: Path | None) -> None:
 
 
 def _evaluate(
-    file: Path, handed_in: dict[str, Path], release: Path | None, most_rounds: int | None
+    file: Path,
+    handed_in: dict[str, Path],
+    release: Path | None,
+    most_rounds: int | None,
+    reader: DataReader,
 ) -> Facts:
-    from divulge.data import read
     from divulge.rules import Program, evaluate
 
     if release is not None:
@@ -239,7 +247,8 @@ def _evaluate(
         from divulge.release.rule_programs.release_facts import derive_release_facts
 
         return derive_release_facts(Release.load(release), file)
-    given = {name: read(path) for name, path in handed_in.items()}
+    alone = len(handed_in) == 1
+    given = {name: reader.read(path, alone=alone) for name, path in handed_in.items()}
     return evaluate(Program.load(file), given, most_rounds=most_rounds)
 
 

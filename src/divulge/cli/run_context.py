@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from divulge import work
+from divulge.cli.reading import split_dataset_name
 
 Files = Mapping[str, Path | None]
 """Files by the names of the options that give them."""
@@ -64,7 +65,7 @@ def list_input_files(files: Iterable[Path | str | None]) -> work.Inputs:
     for file in files:
         if file is None or not str(file) or "\0" in str(file):
             continue  # said when it is read
-        path = Path(file)
+        path, _ = split_dataset_name(Path(file))
         if path.suffix.lower() == ".toml" and path.is_file():
             all_inputs = all_inputs | list_inputs(Release.load(path))
         all_inputs.add(path)

@@ -7,13 +7,19 @@ by the kind of the error: what is said is in our words, and can be said in anoth
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import typer
 
 from divulge.work.problems import DivulgeError, InvalidInput, Problem
 from divulge.work.value_problems import UNSUITABLE, describe_value_problem
+
+ENDING_OF_RELEASES = ".toml"
+
+SETTINGS_BY_ROLE = {"quasi_identifier": "knows", "sensitive": "seeks"}
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What Typer raises if a command is called wrongly."""
@@ -72,6 +78,56 @@ def _describe_call(error: Any, context: Any) -> Problem:
     if match := re.search(r" \((.*)\)$", error.message):
         return Problem("", f"there are more arguments than it takes: {match[1]}.")
     return Problem("", "cannot be called like this; its page of help (--help) says how.")
+
+
+def note_options(error: DivulgeError, context: Any) -> None:
+    """Name places of an error by the options of its command, and remember these for its text.
+
+    What a release file says is named as the release file does.
+    """
+    arguments = context.params.values()
+    if any(ENDING_OF_RELEASES in str(argument) for argument in arguments):
+        return
+    names = {
+        str(parameter.name): _name_parameter(parameter)
+        for parameter in context.command.get_params(context)
+        if parameter.param_type_name == "option"
+    }
+    error.option_names = names  # type: ignore[attr-defined]
+    if isinstance(error, InvalidInput):
+        error.problems = tuple(
+            replace(problem, place=_rename_place(problem.place, names))
+            for problem in error.problems
+        )
+
+
+def write_as_options(message: str, names: Mapping[str, str]) -> str:
+    """A message in which settings stand as options: `--margins suppressible`.
+
+    >>> write_as_options('Let totals be (margins="suppressible").', {"margins": "--margins"})
+    'Let totals be (--margins suppressible).'
+    """
+    if not names:
+        return message
+    value = r"""(?:"([^"]*)"|'([^']*)'|\["([^"]*)"\]|(true|True)\b)"""
+    setting = rf"\b({'|'.join(map(re.escape, names))}) ?= ?{value}"
+
+    def write_option(match: re.Match[str]) -> str:
+        if match[5]:
+            return names[match[1]]
+        content = next(part for part in match.groups()[1:4] if part is not None)
+        return f"{names[match[1]]} {shlex.quote(content)}"
+
+    return re.sub(setting, write_option, message)
+
+
+def _rename_place(place: str, names: Mapping[str, str]) -> str:
+    before, comma, last = place.rpartition(", ")
+    if before == "roles" or before.endswith(", roles"):
+        # The options of a command give attributes their roles.
+        setting = last if last in names else SETTINGS_BY_ROLE.get(last, "")
+        return before.removesuffix("roles") + names.get(setting, last)
+    return before + comma + names.get(last, last)
 
 
 def _name_parameter(parameter: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from divulge.cli.reading import takes_reading_options
 from divulge.cli.tables.audit import audit
 from divulge.cli.tables.matching import attack
 from divulge.cli.tables.suppression import suppress
@@ -12,6 +13,6 @@ app = typer.Typer(
     help="Tables of totals: audit what is suppressed, suppress what must be.",
     no_args_is_help=True,
 )
-app.command()(suppress)
-app.command()(audit)
+app.command()(takes_reading_options(suppress))
+app.command()(takes_reading_options(audit))
 app.command()(attack)

@@ -10,6 +10,7 @@ import typer
 
 from divulge.cli.options import Overwrite
 from divulge.cli.output import print_json, tolerate_closed_pipe
+from divulge.cli.reading import DataReader
 from divulge.cli.tables.files import print_crosstabs, read_published, read_table, write_page
 from divulge.cli.tables.options import (
     EXIT_CODES,
@@ -21,7 +22,6 @@ from divulge.cli.tables.options import (
     Pair,
     Percent,
     PublishedFiles,
-    Separator,
     ShareOption,
     Singletons,
     Value,
@@ -34,6 +34,7 @@ from divulge.cli.tables.options import (
 
 def audit(
     published: PublishedFiles,
+    reader: DataReader,
     original: Annotated[
         Path | None,
         typer.Option(help="The table behind it: a complete crosstab, or with --by records."),
@@ -60,7 +61,6 @@ def audit(
     value: Value = None,
     hierarchy: Hierarchies = None,
     html: Html = None,
-    separator: Separator = ",",
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -83,9 +83,9 @@ def audit(
     with set_run_conditions(None, {"--html": html}, files, overwrite):
         table = None
         if original is not None:
-            table = read_table(original, by, value, contributor, hierarchy, separator)
+            table = read_table(original, by, value, contributor, hierarchy, reader)
         result = tables.audit(
-            read_published(published, by, value, hierarchy, separator),
+            read_published(published, by, value, hierarchy, reader),
             table,
             rules=rules,
             width=width,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from divulge.cli.output import print_sentence, print_text, tolerate_closed_pipe
+from divulge.cli.reading import DataReader, add_hierarchies
 from divulge.cli.tables.options import parse_hierarchies, split_names
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def read_table(
     value: str | None,
     contributor: str | None,
     hierarchy: Sequence[str] | None,
-    separator: str,
+    reader: DataReader,
 ) -> Table:
     """A crosstab; or records, tabulated once for every --by and linked."""
     import divulge as dv
@@ -30,8 +31,8 @@ def read_table(
     tabulation = {"--value": value, "--contributor": contributor, "--hierarchy": hierarchy}
     _refuse_without_by(tabulation, by, "tables suppress")
     if not by:
-        return dv.tables.read_complete_crosstab(source, separator)
-    records = dv.read(source, hierarchies=dict(parse_hierarchies(hierarchy)))
+        return dv.tables.read_complete_crosstab(source, find_crosstab_separator(reader))
+    records = add_hierarchies(reader.read(source), dict(parse_hierarchies(hierarchy)))
     tables = [
         dv.tables.Table.from_records(records, split_names(names), value, contributor)
         for names in by
@@ -44,7 +45,7 @@ def read_published(
     by: Sequence[str] | None,
     value: str | None,
     hierarchy: Sequence[str] | None,
-    separator: str,
+    reader: DataReader,
 ) -> Published:
     """What was published, in one file or in several that are linked."""
     from divulge import tables
@@ -73,12 +74,24 @@ def read_published(
             mine = {name: levels[name] for name in names if name in levels}
             published_tables.append(tables.read_cells(path, names, value or "count", mine))
         else:
-            published_tables.append(tables.read_crosstab(path, separator))
+            published_tables.append(tables.read_crosstab(path, find_crosstab_separator(reader)))
     return (
         published_tables[0]
         if len(published_tables) == 1
         else tables.link_published(*published_tables)
     )
+
+
+def find_crosstab_separator(reader: DataReader) -> str:
+    """What stands between the fields of a crosstab; other options are of records."""
+    from divulge.work import Problems
+
+    problems = Problems("tables")
+    for option in reader.options:
+        if option != "separator":
+            problems.add(f"--{option}", "is of records; a crosstab takes --separator alone.")
+    problems.raise_any()
+    return str(reader.options.get("separator", ","))
 
 
 def _refuse_without_by(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from divulge.cli.options import check_percent
+
 if TYPE_CHECKING:
     from divulge.tables import SensitivityRules
 
@@ -37,7 +39,6 @@ Hierarchies = Annotated[
     list[str] | None, typer.Option(help="Subtotals: region=levels.csv, a file of levels.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Separator = Annotated[str, typer.Option(help="What stands between fields of a crosstab.")]
 Html = Annotated[Path | None, typer.Option(help="Where a page with the crosstab goes.")]
 Percent = Annotated[float | None, typer.Option(help="A rule of sensitivity, in percent.")]
 Pair = Annotated[str | None, typer.Option(help="A rule of sensitivity: two numbers, as in 2,85.")]
@@ -70,6 +71,8 @@ def build_rules(
     """The rules of sensitivity that the options state."""
     from divulge.tables import SensitivityRules
 
+    check_percent("--p-percent", p_percent, "{}")
+    check_percent("--request", request, "{}")
     return SensitivityRules(
         min_frequency=min_frequency,
         zeros_primary=zeros_primary,
@@ -114,4 +117,5 @@ def parse_pair(option: str, text: str | None, whole: bool = False) -> tuple[int,
     except ValueError:
         message = f'"{text}" is not two numbers, as in 2,85.'
         raise InvalidInput("tables", [Problem(option, message)]) from None
+    check_percent(option, second, text.partition(",")[0] + ",{}")
     return first, second  # type: ignore[return-value]

@@ -11,6 +11,7 @@ import typer
 
 from divulge.cli.options import Effort, Overwrite, StopAfter
 from divulge.cli.output import build_sentence, print_json, tolerate_closed_pipe
+from divulge.cli.reading import DataReader
 from divulge.cli.tables.files import print_crosstabs, read_table, write_page, write_published
 from divulge.cli.tables.options import (
     EXIT_CODES,
@@ -21,7 +22,6 @@ from divulge.cli.tables.options import (
     Json,
     Pair,
     Percent,
-    Separator,
     ShareOption,
     Singletons,
     Source,
@@ -35,6 +35,7 @@ from divulge.cli.tables.options import (
 
 def suppress(
     source: Source,
+    reader: DataReader,
     min_frequency: Annotated[
         int | None, typer.Option(min=1, help="Cells with fewer contributors are sensitive.")
     ] = None,
@@ -81,7 +82,6 @@ def suppress(
         ),
     ] = None,
     html: Html = None,
-    separator: Separator = ",",
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -149,7 +149,7 @@ def suppress(
             )
         else:
             result = tables.suppress(
-                read_table(source, by, value, contributor, hierarchy, separator),
+                read_table(source, by, value, contributor, hierarchy, reader),
                 width=width,
                 method=method,
                 **asdict(rules),

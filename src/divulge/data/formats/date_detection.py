@@ -36,7 +36,6 @@ _NAMED = re.compile(
     r"(?P<day>[0-9]{1,2})(?P<mark>[- ]?)(?P<name>[A-Za-z]{3})(?P=mark)(?P<year>[0-9]{4})" + _CLOCK
 )
 _DIGITS = re.compile(r"[0-9]{8}")
-_FIRST_YEAR, _LAST_YEAR = 1800, 2100
 
 
 class DoubtfulDate(ValueError):
@@ -154,7 +153,8 @@ def _find_digits(texts: pa.Array, given: str) -> DatedValues | None:
     if dates.null_count or (not given and len(dates) < tuning.MIN_DIGIT_DATES):
         return None
     years = pc.min_max(pc.year(dates)).as_py()
-    if not given and not (years["min"] >= _FIRST_YEAR and years["max"] <= _LAST_YEAR):
+    first, last = tuning.DIGIT_DATE_YEARS
+    if not given and not (years["min"] >= first and years["max"] <= last):
         return None
     return DatedValues(dates.cast(pa.date32()), format_)
 
