@@ -95,7 +95,9 @@ READING_OPTIONS: dict[str, tuple[Any, Any]] = {
         False,
     ),
     "table": (
-        Annotated[str | None, typer.Option(help="The table of a database.")],
+        Annotated[
+            str | None, typer.Option(help="The table of a database, or sheet of a spreadsheet.")
+        ],
         None,
     ),
 }

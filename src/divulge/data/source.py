@@ -112,7 +112,8 @@ def read(
     r"""Read records from a file, several files, a folder, or a database.
 
     Formats by their endings: CSV (also .gz), Parquet, Arrow, SPSS (.sav, .zsav), Stata (.dta),
-    SAS (.sas7bdat, .xpt), DuckDB (.duckdb); and `postgresql://` addresses.
+    SAS (.sas7bdat, .xpt), DuckDB (.duckdb), spreadsheets (.xlsx, .ods); and `postgresql://`
+    addresses.
 
     Args:
         path: the file; or files or a folder of files of one format, read as one dataset in the
@@ -129,7 +130,8 @@ def read(
         thousands: the mark between thousands in a text file; none if not given.
         quote: the quotation mark of a text file ("" for none); found out if not given.
         text: columns of a text file that are read as text, whatever they look like.
-        table: the table of a database; may be left out where there is only one.
+        table: the table of a database, or the sheet of a spreadsheet; not needed if it is the only
+            one.
         header: states that the first line of a text file holds names, where it looks like a record.
         hidden: what stands for a value that an earlier protection has hidden (`suppressed`, which
             is also looked for in columns `NAME_status`; `.s` in Stata and SAS).

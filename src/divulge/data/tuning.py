@@ -255,6 +255,7 @@ hand; no benchmark isolates it."""
 
 MIN_LINKED_KEYS = 20
 """Different values from which on a key links files: fewer are shared by chance. Chosen by hand; no
+benchmark isolates it."""
 
 DIGIT_DATE_YEARS = (1800, 2100)
 """Years between which eight digits may be a date that nobody said to be one. Chosen by hand; no

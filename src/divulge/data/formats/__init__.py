@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class Options:
     """How a source is to be understood where its format leaves it open.
 
-    All but the table are about delimited text; what is None is found out. `header` states that the
-    first line holds names, whatever it looks like; `dates` are pairs of a column ("" for all) and
-    the order of day, month and year, or the format. `guard_formulas` is of writing: texts that a
-    spreadsheet would run get an apostrophe before them.
+    All but the table (of a database, or the sheet of a spreadsheet) are about text; what is None is
+    found out. `header` states that the first line holds names, whatever it looks like; `dates` are
+    pairs of a column ("" for all) and the order of day, month and year, or the format.
+    `guard_formulas` is of writing: texts that a spreadsheet would run get an apostrophe.
     """
 
     separator: str | None = None
@@ -261,6 +261,7 @@ def _load_formats() -> Mapping[str, Format]:
     from divulge.data.formats.duckdb_file import DuckDbFile
     from divulge.data.formats.parquet import Parquet
     from divulge.data.formats.sas.transport import SasTransport
+    from divulge.data.formats.spreadsheet import ExcelWorkbook, OpenDocumentSheet
     from divulge.data.formats.statistical import Sas, Spss, SpssCompressed, Stata
 
     text, compressed, arrow, duck = DelimitedText(), CompressedText(), ArrowFile(), DuckDbFile()
@@ -279,6 +280,8 @@ def _load_formats() -> Mapping[str, Format]:
         ".dta": Stata(),
         ".sas7bdat": Sas(),
         ".xpt": SasTransport(),
+        ".xlsx": ExcelWorkbook(),
+        ".ods": OpenDocumentSheet(),
         ".duckdb": duck,
         ".ddb": duck,
     }

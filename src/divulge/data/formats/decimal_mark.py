@@ -7,7 +7,7 @@ things, and then somebody has to say which. A number with both marks is never gu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,8 +48,15 @@ class FoundTypes:
     dates: Mapping[str, DateFormat]
 
 
-def find_types(subject: str, columns: Mapping[str, Column], options: Options) -> FoundTypes:
+def find_types(
+    subject: str,
+    columns: Mapping[str, Column],
+    options: Options,
+    names: Sequence[str] | None = None,
+) -> FoundTypes:
     """Columns of text as what they hold; what cannot be told is said, with row and column.
+
+    The names are those that options may name, if the source has columns that are no text.
 
     >>> import pyarrow as pa
     >>> from divulge.data.column import encode_array
@@ -61,9 +68,10 @@ def find_types(subject: str, columns: Mapping[str, Column], options: Options) ->
     problems = Problems(subject)
     _check_options(problems, options)
     as_text = set(options.text)
-    problems.extend("", check_given_dates(dict(options.dates), list(columns)))
-    for name in (name for name in dict.fromkeys(options.text) if name not in columns):
-        problems.add("text", f'there is no column "{name}".', name, list(columns))
+    known_names = list(columns if names is None else names)
+    problems.extend("", check_given_dates(dict(options.dates), known_names))
+    for name in (name for name in dict.fromkeys(options.text) if name not in known_names):
+        problems.add("text", f'there is no column "{name}".', name, known_names)
     mark = options.decimal
     if mark is None and options.thousands:
         mark = "," if options.thousands == "." else "."

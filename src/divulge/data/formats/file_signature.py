@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 TEXT = "delimited text"
@@ -14,11 +15,14 @@ STATA = "a Stata file"
 SAS = "a SAS data file"
 SAS_TRANSPORT = "a SAS transport file"
 DUCKDB = "a DuckDB database"
+EXCEL = "an Excel workbook"
+OPEN_DOCUMENT = "an OpenDocument spreadsheet"
+ZIP = "a zip archive"
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"PAR1", PARQUET),
     (b"ARROW1", ARROW),
-    (b"PK\x03\x04", "a zip archive (or a spreadsheet)"),
+    (b"PK\x03\x04", ZIP),
     (b"\x1f\x8b", COMPRESSED_TEXT),
     (b"\x28\xb5\x2f\xfd", "a zstandard archive"),
     (b"BZh", "a bzip2 archive"),
@@ -51,7 +55,7 @@ def detect_file_kind(path: Path) -> str:
         head = file.read(4096)
     for signature, kind in _SIGNATURES:
         if head.startswith(signature):
-            return kind
+            return _detect_archive_kind(path) if kind == ZIP else kind
     if head[8:12] == b"DUCK":
         return DUCKDB
     if head[12:32] == _SAS_MAGIC:
@@ -62,3 +66,16 @@ def detect_file_kind(path: Path) -> str:
         return TEXT
     is_utf16 = head[1::2].count(0) > len(head) // 4 or head[::2].count(0) > len(head) // 4
     return "a binary file of unknown kind" if b"\x00" in head and not is_utf16 else TEXT
+
+
+def _detect_archive_kind(path: Path) -> str:
+    """What a zip archive holds: spreadsheets are archives of their parts."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            if "xl/workbook.xml" in names:
+                return EXCEL
+            is_sheet = "mimetype" in names and b"spreadsheet" in archive.read("mimetype")
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return ZIP
+    return OPEN_DOCUMENT if is_sheet else ZIP
