@@ -572,9 +572,10 @@ NOT_TUNED = {
     "rules/explanation/outline.py": {"BOX_WIDTH": "the layout of a drawing, in pixels"},
     "cli/tables/files.py": {"MOST_ROWS": "what a reader takes in at once"},
     "data/formats/capacity.py": {"MAX_EXACT_INTEGER": "what a double holds exactly"},
-    "data/formats/date_detection.py": {
-        "_FIRST_YEAR": "years that eight digits may begin with to be a date",
-        "_LAST_YEAR": "the same",
+    "data/formats/workbook_writer.py": {
+        "MAX_RECORDS": "what a sheet of Excel holds",
+        "MAX_COLUMNS": "what a sheet of Excel holds",
+        "MAX_LETTERS": "what a cell of Excel holds",
     },
     "data/formats/names.py": {"UNLIMITED": "a sentinel"},
     "data/formats/sas/transport_writer.py": {"MAX_VARIABLES_V5": "a limit of the format"},

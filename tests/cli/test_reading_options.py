@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from divulge.cli.data_reader import READING_OPTIONS
 from divulge.cli.main import app
-from divulge.cli.reading import READING_OPTIONS
 from divulge.cli.usage_errors import write_as_options
 from divulge.work.translation import translate_error
 

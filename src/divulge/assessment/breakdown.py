@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from divulge.assessment import html
 from divulge.assessment.assessment import Assessment
 from divulge.assessment.chart import RISK_COLOUR, Chart
+from divulge.assessment.plain_text import align_table
 from divulge.assessment.sentence import Sentence, format_number, format_percent, read_phrases
 
 if TYPE_CHECKING:
@@ -120,6 +121,9 @@ class Breakdown(Mapping[Any, Assessment]):
     def __repr__(self) -> str:
         # Never a value: results are printed into logs.
         return f'Breakdown by "{self.attribute}": {len(self)} groups'
+
+    def __str__(self) -> str:
+        return align_table(self.head, self.rows())
 
     def _repr_html_(self) -> str:
         return html.render_table(self.head, self.rows())

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from divulge.cli.data_reader import DataReader, takes_reading_options
 from divulge.cli.options import Overwrite
-from divulge.cli.reading import DataReader, takes_reading_options
 from divulge.cli.run_context import set_run_conditions
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from divulge.cli.data_reader import DataReader
 from divulge.cli.options import Data, Json, Overwrite
 from divulge.cli.output import build_sentence, print_json, print_text, tolerate_closed_pipe
-from divulge.cli.reading import DataReader
 
 if TYPE_CHECKING:
     from divulge.data import Dataset, Hierarchy, HierarchyProposal

@@ -26,10 +26,10 @@ from divulge.cli import (
     rules,
     tables,
 )
+from divulge.cli.data_reader import takes_reading_options
 from divulge.cli.help_pages import GroupPage, set_help_pages
 from divulge.cli.options import Overwrite, StopAfter
 from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
-from divulge.cli.reading import takes_reading_options
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN, NOT_JUDGED = 0, 1, 2, 3
 EXIT_CODES = {"pass": FINE, "fail": LIMIT_FAILS, "not judged": NOT_JUDGED}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
+from divulge.cli.data_reader import DataReader, add_roles
 from divulge.cli.options import Attributes, Data, Overwrite, StopAfter, Weight
-from divulge.cli.reading import DataReader, add_roles
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from divulge.cli.data_reader import DataReader, add_roles, is_of_release, split_attributes
 from divulge.cli.options import Overwrite, Person, StopAfter
-from divulge.cli.reading import DataReader, add_roles, is_of_release, split_attributes
 from divulge.cli.record_tables import RecordId, write_record_table
 
 if TYPE_CHECKING:

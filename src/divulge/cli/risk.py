@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
+from divulge.cli.data_reader import DataReader, split_attributes
 from divulge.cli.help_pages import CommandPage
 from divulge.cli.options import (
     AtLeast,
@@ -26,7 +27,6 @@ from divulge.cli.options import (
     Weight,
     check_share,
 )
-from divulge.cli.reading import DataReader, split_attributes
 from divulge.cli.record_tables import RecordId, write_record_table
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from divulge.cli.data_reader import DataReader, takes_reading_options
 from divulge.cli.options import Json, Overwrite
 from divulge.cli.output import (
     build_sentence,
@@ -17,7 +18,6 @@ from divulge.cli.output import (
     print_text,
     tolerate_closed_pipe,
 )
-from divulge.cli.reading import DataReader, takes_reading_options
 
 if TYPE_CHECKING:
     from divulge.rules import Facts

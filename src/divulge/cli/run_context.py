@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from divulge import work
-from divulge.cli.reading import split_dataset_name
+from divulge.cli.data_reader import split_dataset_name
 
 Files = Mapping[str, Path | None]
 """Files by the names of the options that give them."""

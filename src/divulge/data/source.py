@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from divulge.data.dataset import DEFAULT_SUBJECTS, Dataset, check_names
 from divulge.data.dictionary import (
@@ -24,6 +24,15 @@ from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
     from divulge.data.hierarchies.hierarchy import Hierarchy
+
+
+@runtime_checkable
+class ArrowFrame(Protocol):
+    """A table that hands out its columns as Arrow arrays: of Arrow, Polars, pandas, DuckDB, ..."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table as a stream of Arrow."""
+
 
 Place: TypeAlias = Path | str | Sequence[Path | str]
 """A file, several files, a folder of files, or the address of a PostgreSQL database."""
@@ -89,7 +98,7 @@ class Source:
 
 
 def read(
-    path: Place,
+    path: Place | ArrowFrame,
     roles: RoleAssignment | None = None,
     hierarchies: Mapping[str, Hierarchy | Path | str] | None = None,
     columns: str | Sequence[str] | None = None,
@@ -109,14 +118,15 @@ def read(
     protected: bool = False,
     dates: str | Mapping[str, str] | None = None,
 ) -> Dataset:
-    r"""Read records from a file, several files, a folder, or a database.
+    r"""Read records from a file, several files, a folder, a database, or a data frame.
 
     Formats by their endings: CSV (also .gz), Parquet, Arrow, SPSS (.sav, .zsav), Stata (.dta),
     SAS (.sas7bdat, .xpt), DuckDB (.duckdb), spreadsheets (.xlsx, .ods); and `postgresql://`
     addresses.
 
     Args:
-        path: the file; or files or a folder of files of one format, read as one dataset in the
+        path: a data frame of pandas or Polars, or an Arrow table, which needs no options of files;
+            the file; or files or a folder of files of one format, read as one dataset in the
             order given (of a folder: by name); or the address of a PostgreSQL database.
         roles: which attributes are identifiers, quasi-identifiers, sensitive, and so on.
         hierarchies: per attribute a `Hierarchy`, or a file of levels.
@@ -150,6 +160,13 @@ def read(
     [{'age': 25, 'sex': 'F'}, {'age': None, 'sex': 'M'}]
     """
     column_names = None if columns is None else as_names(columns)
+    if isinstance(path, ArrowFrame):
+        own = (separator, encoding, decimal, thousands, quote, table, dates)
+        if any(option is not None for option in own) or missing or text or header:
+            message = "says how files are read, and this is a data frame: its values have types."
+            raise InvalidInput("the data frame", [Problem("options", message)])
+        frame = read_frame(path, column_names, name or "data", subjects)
+        return read_marks(frame, hidden, protected).describe(roles, hierarchies)
     options = Options(
         separator=separator,
         encoding=encoding,
@@ -167,6 +184,24 @@ def read(
         raise InvalidInput(source.said, [Problem("columns", "names no attribute.")])
     dataset = read_marks(source.read(name, subjects), hidden, protected)
     return dataset.describe(roles, hierarchies)
+
+
+def read_frame(
+    frame: ArrowFrame, column_names: Sequence[str] | None, name: str, subjects: str
+) -> Dataset:
+    """The records of a data frame: of pandas without its index, of any other as Arrow has them.
+
+    >>> import polars as pl
+    >>> read_frame(pl.DataFrame({"age": [25, 31]}), None, "people", "people")
+    Dataset "people": 2 people, 1 attributes
+    """
+    import pyarrow as pa
+
+    if type(frame).__module__.partition(".")[0] == "pandas":
+        dataset = Dataset.from_pandas(frame, name=name, subjects=subjects)  # type: ignore[arg-type]
+    else:
+        dataset = Dataset.from_arrow(pa.table(frame), name=name, subjects=subjects)
+    return dataset if column_names is None else dataset.select(column_names)
 
 
 def list_date_formats(dates: str | Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from divulge import work
-from divulge.assessment import Breakdown, Chart, Details, Sentence
+from divulge.assessment import Breakdown, Chart, Details, Sentence, html
+from divulge.assessment.plain_text import align_table
 from divulge.assessment.sentence import format_number, read_phrases
 from divulge.events import charts
 from divulge.events.assess import EventAssessment, describe_drawn, problems_with_release
@@ -209,10 +210,11 @@ class TenAttackers:
         return pictures
 
     def __str__(self) -> str:
-        table = [_read_head(), *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in table]
-        return "\n".join(line.rstrip() for line in [*lines, self._describe_weight()])
+        return f"{align_table(_read_head(), self.rows())}\n{self._describe_weight()}"
+
+    def _repr_html_(self) -> str:
+        table = html.render_table(_read_head(), self.rows())
+        return table + html.render_paragraphs([self._describe_weight()])
 
     def _describe_weight(self) -> str:
         return Sentence(CATALOGUE, "drawn.weight", {"drawn": describe_drawn(self.weight)}).render()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from divulge.cli.reading import takes_reading_options
+from divulge.cli.data_reader import takes_reading_options
 from divulge.cli.tables.audit import audit
 from divulge.cli.tables.matching import attack
 from divulge.cli.tables.suppression import suppress

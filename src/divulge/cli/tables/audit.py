@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from divulge.cli.data_reader import DataReader
 from divulge.cli.options import Overwrite
 from divulge.cli.output import print_json, tolerate_closed_pipe
-from divulge.cli.reading import DataReader
 from divulge.cli.tables.files import print_crosstabs, read_published, read_table, write_page
 from divulge.cli.tables.options import (
     EXIT_CODES,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from divulge.cli.data_reader import DataReader, add_hierarchies
 from divulge.cli.output import print_sentence, print_text, tolerate_closed_pipe
-from divulge.cli.reading import DataReader, add_hierarchies
 from divulge.cli.tables.options import parse_hierarchies, split_names
 
 if TYPE_CHECKING:

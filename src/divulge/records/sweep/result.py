@@ -18,7 +18,7 @@ from divulge.records.attack_models import attack
 from divulge.records.inference.charts import draw_sweep_success
 from divulge.records.inference.people_secrets import PeopleSecrets
 from divulge.records.inference.prior import compute_prior_success
-from divulge.records.sweep.display import build_sweep_table
+from divulge.records.sweep.display import build_sweep_tables
 from divulge.records.sweep.subset_cube import Floats, Ints, SubsetCounts
 from divulge.work import DivulgeError, Problems, checks
 
@@ -312,7 +312,13 @@ class Sweep:
         )
 
     def __rich__(self) -> RenderableType:
-        return build_sweep_table(self)
+        return build_sweep_tables(self).__rich__()
+
+    def __str__(self) -> str:
+        return str(build_sweep_tables(self))
+
+    def _repr_html_(self) -> str:
+        return build_sweep_tables(self).to_html()
 
     def _find_column(self, seeks: str | None, kind: Success) -> str:
         if kind not in ("deterministic", "probabilistic"):
