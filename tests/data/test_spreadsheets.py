@@ -8,7 +8,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pyarrow as pa
 import pytest
 from hypothesis import assume, given
@@ -19,6 +18,7 @@ from divulge.data import Dataset
 from divulge.data.faithfulness import find_writing_differences
 from divulge.work import InvalidInput
 
+openpyxl: Any = pytest.importorskip("openpyxl", reason="only needed for tests")
 pytest.importorskip("python_calamine", reason="the extra spreadsheets is not installed")
 
 ROWS: list[list[Any]] = [
