@@ -17,7 +17,7 @@ def make_firms(pattern: str) -> dv.Dataset:
     random = np.random.default_rng(2)
     region = random.choice(["N", "E", "S", "W"], ROWS, p=[0.4, 0.3, 0.2, 0.1])
     numbers = random.permutation(np.arange(10_000, 10_000 + ROWS))
-    forms = [pattern.format(region=r, number=n) for r, n in zip(region, numbers, strict=True)]
+    forms = [pattern.format(region=r, number=str(n)) for r, n in zip(region, numbers, strict=True)]
     table = pa.table({"form": forms, "region": region, "size": random.integers(0, 6, ROWS)})
     return dv.Dataset.from_arrow(table, roles={"quasi_identifier": ["region", "size"]})
 
@@ -29,6 +29,7 @@ def make_firms(pattern: str) -> dv.Dataset:
         ("2024{region}{number}", "beginning"),
         ("{number}{region}", "end"),
         ("{number}/{region}1", "end"),
+        ("{number:.3}{region}{number}", "a character"),
     ],
 )
 def test_a_part_of_a_form_number_tells_the_region(pattern: str, part: str) -> None:
@@ -38,7 +39,23 @@ def test_a_part_of_a_form_number_tells_the_region(pattern: str, part: str) -> No
     assert (r.hidden, r.claimed, r.right, r.verified) == (100, 100, 100, 100)
     assert f"{part} of form determines region: 100 cells" in [str(each) for each in r.relations]
     told = dv.protection.find_determined_attributes(firms)["region"]
-    assert told[0].columns == (f"{part} of form",)
+    assert (f"{part} of form",) in [relation.columns for relation in told]
+
+
+def test_a_digit_of_a_number_tells_the_region() -> None:
+    firms = make_firms("{number}")
+    region = firms.to_arrow()["region"].to_pylist()
+    numbers = np.random.default_rng(6).permutation(10_000)[:ROWS]
+    codes = [
+        int(f"7{number // 10:03}{'NESW'.index(r)}{number % 10}{number % 7}")
+        for number, r in zip(numbers, region, strict=True)
+    ]
+    table = firms.to_arrow().set_column(0, "form", pa.array(codes))
+    coded = dv.Dataset.from_arrow(table, roles={"quasi_identifier": ["region", "size"]})
+    protected = hide_cells(coded, {"region": np.arange(0, ROWS, 9)})
+    r = dv.protection.refill(protected, coded)
+    assert r.right == 100
+    assert "a character of form determines region: 100 cells" in [str(e) for e in r.relations]
 
 
 def test_numbers_without_a_meaning_tell_nothing() -> None:
@@ -73,5 +90,9 @@ def test_few_values_need_no_parts() -> None:
         (part.origin, part.cardinality)
         for part in build_text_parts("number", np.arange(200, dtype=np.int32), many)
     ]
-    # The first letter, with the first digits as far as they differ and are few; the last digit.
-    assert lengths == [("beginning", 2), ("beginning", 4), ("end", 10)]
+    # The first letter, with the first digits as far as they differ and are few; the last digit; and
+    # the digits between of which there are several.
+    assert lengths == [
+        *[("beginning", 2), ("beginning", 4), ("end", 10)],
+        *[("character", 2), ("character", 10)],
+    ]

@@ -16,13 +16,14 @@ from divulge.protection.refill.kernels import ABSENT
 from divulge.work.arrays import Array, Bools, Floats, Ints
 
 Origin: TypeAlias = Literal[
-    "published", "group", "absence", "previous", "finer", "coarser", "beginning", "end"
-]
+    "published", "group", "absence", "previous", "finer", "coarser",
+    "beginning", "end", "character",
+]  # fmt: skip
 """Where a column comes from: the release, elsewhere, what is absent, the row before; a published
 column that was made coarser, by its finer values as far as they show, or all at one level; or the
-first or last characters of published texts."""
+first, the last or single characters of published codes."""
 
-SINGLE_ORIGINS = ("beginning", "end")
+SINGLE_ORIGINS = ("beginning", "end", "character")
 """Columns that are read by themselves only: they are parts of others."""
 
 
