@@ -167,6 +167,14 @@ def test_of_two_weights_one_is_the_weight_and_the_other_is_left_out() -> None:
     assert '"person weight" is' in found["household weight"].reasons[-1]
 
 
+@pytest.mark.parametrize("values", [[1.5, None], [1.5, 0.0], [2, -4], ["much", "little"]])
+def test_what_is_missing_or_not_above_zero_is_no_weight(values: list[Any]) -> None:
+    [proposal] = propose({"weight": values * 100}).values()
+    assert (proposal.role, proposal.status) == ("weight", "doubt")
+    assert drafted_role(proposal) == "dropped"
+    assert propose({"weight": [1.5, 2.5] * 100})["weight"].status == "settled"
+
+
 def test_questions_of_one_battery_are_what_people_answered() -> None:
     random = np.random.default_rng(4)
     columns = {f"K{n}b": random.integers(1, 6, 300) for n in range(1, 7)}

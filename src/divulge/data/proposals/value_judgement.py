@@ -34,7 +34,8 @@ def judge_by_values(dataset: Dataset, proposals: Mapping[str, Proposal]) -> dict
         evidence = find_role_evidence(dataset, name)
         if name in structure.evidence:
             evidence.insert(0, structure.evidence[name])
-        judged[name] = _weigh_evidence(_exclude_keys(dataset, proposal), evidence)
+        proposal = _doubt_weights(dataset, _exclude_keys(dataset, proposal))
+        judged[name] = _weigh_evidence(proposal, evidence)
     judged = _find_repeated_ids(dataset, judged, structure)
     judged = _choose_single_roles(dataset, judged)
     return _find_batteries(dataset, judged)
@@ -77,6 +78,21 @@ def _exclude_keys(dataset: Dataset, proposal: Proposal) -> Proposal:
     if proposal.role in KEY_ROLES and proposal.role != "group":
         return replace(proposal, status="doubt", reasons=(*proposal.reasons, f"but {reason}"))
     return proposal
+
+
+def _doubt_weights(dataset: Dataset, proposal: Proposal) -> Proposal:
+    """A weight says how many somebody stands for: it is never missing, and above 0."""
+    if proposal.role != "weight" or proposal.is_decided:
+        return proposal
+    column = dataset.columns[proposal.attribute]
+    numbers = [value for value in column.values.to_pylist() if isinstance(value, int | float)]
+    if column.has_missing or len(numbers) < len(column.values):
+        reason = "but some records have no number, and every record has a weight"
+    elif min(numbers, default=1) <= 0:
+        reason = "but some values are not above 0, and a weight is"
+    else:
+        return proposal
+    return replace(proposal, status="doubt", reasons=(*proposal.reasons, reason))
 
 
 def _weigh_evidence(proposal: Proposal, evidence: Sequence[RoleEvidence]) -> Proposal:
