@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,3 +108,30 @@ def test_a_recipe_has_no_place_for_a_function() -> None:
     with pytest.raises(DivulgeError, match="of a function") as error:
         _ = p.recipe
     assert "one_in_sector" in str(error.value)
+
+
+def test_a_few_whom_nothing_helps_are_removed_before_everybody_else_hides_cells() -> None:
+    rows = range(100)
+    table = pa.table(
+        {
+            "id": [f"p{row}" for row in rows],
+            "town": [f"t{row}" for row in rows],
+            "job": [f"j{row}" for row in rows],
+        }
+    )
+    people = Dataset.from_arrow(table, {"identifier": "id", "quasi_identifier": ["town", "job"]})
+
+    def crowd(data: Dataset) -> npt.NDArray[np.float64]:
+        """Two of them are found unless nearly everybody hides something."""
+        released = data.to_arrow()
+        hidden = sum(released[name].null_count for name in ("town", "job"))
+        is_one = np.isin(released["id"].to_pylist(), ["p1", "p2"])
+        return np.where(is_one & (hidden < 90), 1.0, 0.0)
+
+    limit = Limit("custom_risk", at_most=0.34, risk=crowd)
+    removed = protection.protect(people, [limit], methods=["suppress"], out_of_reach="remove")
+    assert removed.removed == 2
+    assert removed.suppressed_cells < 10
+    crowded = protection.protect(people, [limit], methods=["suppress"], out_of_reach="raise")
+    assert crowded.removed == 0
+    assert crowded.suppressed_cells >= 90

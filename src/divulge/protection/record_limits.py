@@ -45,7 +45,10 @@ def reach_record_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
     counted = suppress_by_count(state, goal, plan) if plan.search == "fewest" else None
     if counted is not None and state.measure(goal, counted).held:
         together = _find_fresh_cells(counted, names, before)
-        if not is_reached or float((together @ costs).sum()) < float((hidden @ costs).sum()):
+        price = float((hidden @ costs).sum())
+        if not is_reached:
+            price += _price_removal(gradual, goal, plan)
+        if float((together @ costs).sum()) < price:
             chosen, is_reached = together, True
     if is_reached and plan.search == "fewest" and not plan.withstands_refill:
         chosen = _show_unneeded(state, goal, plan, before, chosen)
@@ -53,6 +56,16 @@ def reach_record_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
         state.current, state.changes = gradual.current, gradual.changes
     else:
         hide_and_log(state, goal, state.measure(goal), _list_cells(names, chosen))
+
+
+def _price_removal(state: CycleState, goal: Goal, plan: CycleRequest) -> float:
+    """What it costs to remove whom nothing helps: all cells of theirs; no end if it is forbidden.
+
+    A few people whom nobody is like would otherwise have cells of all others hidden.
+    """
+    if plan.out_of_reach == "raise":
+        return float("inf")
+    return float(len(state.current.names) * state.measure(goal).at_risk.sum())
 
 
 def _hide_by_bound(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
