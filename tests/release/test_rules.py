@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -430,6 +431,63 @@ def test_what_a_person_decided_between_rules_is_known_the_next_time(
     drafted = draft([tmp_path / "companies.csv"], tmp_path)
     proposal = drafted.proposals["companies"].proposals["sector"]
     assert (proposal.role, proposal.status) == ("non_identifying", "settled")
+
+
+# The problems of the docs page.
+
+PAGE = Path(__file__).parents[2] / "docs" / "rules-in-a-release.md"
+[FAMILIES, FEW_BANKS] = re.findall(
+    r"```rules\n(.*?)```",
+    PAGE.read_text(encoding="utf-8").split("## Two problems in full")[1].split("\n## ")[0],
+    re.DOTALL,
+)
+
+
+def write_problem(folder: Path, name: str, data: str, rules: str, settings: str) -> Path:
+    (folder / f"{name}.csv").write_text(data, encoding="utf-8")
+    (folder / "problem.rules").write_text(rules, encoding="utf-8")
+    path = folder / "release.toml"
+    dataset = f'[[dataset]]\nname = "{name}"\nsource = "{name}.csv"\nunlisted = "drop"\n'
+    end = '[protection]\nmethods = ["suppress"]\n[rules]\nfiles = ["problem.rules"]\n'
+    path.write_text(f"{dataset}{settings}\n{end}", encoding="utf-8")
+    return path
+
+
+def test_banks_of_a_province_with_few_are_never_published(tmp_path: Path) -> None:
+    towns = ["Milano"] * 4 + ["Como"] * 2 + ["Roma"] * 3 + ["Bari"]
+    data = "bank,province,assets\n" + "".join(f"b{n},{town},{n}\n" for n, town in enumerate(towns))
+    settings = (
+        '[dataset.roles]\nidentifier = "bank"\nquasi_identifier = ["province"]\n'
+        'non_identifying = ["assets"]\n'
+        '[[limit]]\ndataset = "banks"\nmeasure = "k_anonymity"\nat_least = 3\n'
+    )
+    path = write_problem(tmp_path, "banks", data, FEW_BANKS, settings)
+    assert Release.load(path).check().status == "fail"
+    protected = Release.load(path).protect(out=tmp_path / "out")
+    assert protected.status == "pass"
+    published = read_records(next((tmp_path / "out" / "release").glob("banks*.csv")))
+    assert Counter(row["province"] for row in published) == {"Milano": 4, "Roma": 3}
+    assert "b4 is a bank of" not in str(protected)
+    assert any("B is a bank of P" in str(each.rule) for each in protected.decisions)
+
+
+def test_families_by_address_and_surname_are_found_as_hardly_as_one_person(tmp_path: Path) -> None:
+    people = [("Rossi", "Via Roma 1", "clerk"), ("Rossi", "Via Roma 1", "smith")]
+    people += [("Rossi", "Via Po 2", "clerk"), ("Neri", "Via Roma 1", "smith")]
+    people += [("Verdi", f"Via Po {n}", ("clerk", "smith", "nurse")[n % 3]) for n in range(3, 14)]
+    rows = "".join(f"{n},{','.join(one)}\n" for n, one in enumerate(people))
+    settings = (
+        '[dataset.roles]\nidentifier = "nr"\nquasi_identifier = ["job"]\n'
+        '[[limit]]\ndataset = "residents"\nmeasure = "k_anonymity"\nat_least = 2\n'
+        'links = "family"\n'
+    )
+    data = f"nr,surname,address,job\n{rows}"
+    path = write_problem(tmp_path, "residents", data, FAMILIES, settings)
+    verdict = Release.load(path).check()
+    results = verdict.release.rule_results
+    assert results is not None
+    assert results.counts["family"] == 1
+    assert "2 of 15 records are linked" in str(verdict)
 
 
 # Several datasets.
