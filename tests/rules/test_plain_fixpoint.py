@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import pytest
@@ -127,6 +128,32 @@ def test_random_programs_agree_with_the_plain_evaluator(
     text: str, edge_rows: list[tuple[Any, ...]], value_rows: list[tuple[Any, ...]]
 ) -> None:
     compare_with_plain(text, {"edge": edge_rows, "value": value_rows})
+
+
+PROGRAMS_OF_A_PART = 25
+
+
+def draw_case(random: Random) -> tuple[str, dict[str, list[tuple[Any, ...]]]]:
+    """A program of up to a third of all rules, in any order, with data."""
+    chosen = random.sample(RULES, random.randint(2, len(RULES) // 3))
+    edge_rows = [
+        (random.choice("abcde"), random.choice("abcde"), random.choice([0.1, 0.25, 0.5, 0.6, 1]))
+        for _ in range(random.randint(1, 10))
+    ]
+    value_rows: list[tuple[Any, ...]] = [
+        (record, attribute, random.choice(["x", "y", "z", None]))
+        for record in range(random.randint(1, 5))
+        for attribute in ("area", "size")
+        if random.random() < 0.8
+    ]
+    return "\n".join(chosen), {"edge": edge_rows, "value": value_rows or [(0, "area", "x")]}
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_whole_programs_agree_with_the_plain_evaluator(part: int) -> None:
+    random = Random(part)  # noqa: S311  # test data, no secret
+    for _ in range(PROGRAMS_OF_A_PART):
+        compare_with_plain(*draw_case(random))
 
 
 @pytest.mark.parametrize("rule", RULES)
