@@ -66,7 +66,7 @@ test-spark: $(READY)
 	else \
 		$(MAKE) --no-print-directory $(SPARK_READY) && \
 		$(BIN)/python tools/spark_server.py --home $(SPARK_VENV) --java "$$java" -- \
-			$(BIN)/pytest -m spark tests; \
+			$(BIN)/pytest -m spark tests/engines; \
 	fi
 
 test-python:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from measure import cost
 
@@ -96,7 +97,9 @@ def group_secret_by_hand(folder: Path) -> int:
 def _ask_by_hand(sql: str) -> int:
     import duckdb
 
-    with duckdb.connect(config={"memory_limit": LIMIT}) as connection:
+    spill = tempfile.gettempdir()
+    settings: dict[str, Any] = {"memory_limit": LIMIT, "temp_directory": f"{spill}/divulge-by-hand"}
+    with duckdb.connect(config=settings) as connection:
         connection.execute("SET preserve_insertion_order = false")
         [row] = connection.execute(sql).fetchall()
     return int(row[0])

@@ -137,3 +137,12 @@ def test_client_and_server_are_of_one_minor_version() -> None:
     client = read_pins("constraints.txt")["pyspark-client"]
     server = read_pins("constraints-spark.txt")["pyspark"]
     assert client.split(".")[:2] == server.split(".")[:2]
+
+
+def test_all_that_runs_on_spark_is_where_its_tests_are_looked_for() -> None:
+    marked = [
+        path.relative_to(PROJECT / "tests").parts[0]
+        for path in (PROJECT / "tests").rglob("test_*.py")
+        if "pytest.mark." + "spark" in path.read_text(encoding="utf-8")
+    ]
+    assert set(marked) == {"engines"}

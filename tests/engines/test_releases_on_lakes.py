@@ -312,3 +312,56 @@ def test_a_spark_that_dies_in_the_middle_leaves_no_result_and_the_next_try_has_i
     with SailServer() as another:
         path = write_release(folder, "dies", f'engine = "{another.address}"')
         assert without_provenance(check(path)) == without_provenance(memory)
+
+
+def test_years_and_populations_of_a_release_are_counted_where_they_are(tmp_path: Path) -> None:
+    later = people().rename_columns(NAMES).slice(7)
+    write_lake(tmp_path / "first", people().rename_columns(NAMES))
+    write_lake(tmp_path / "second", later)
+    results = []
+    for engine in ("memory", "duckdb"):
+        datasets = "".join(
+            f"""
+[[dataset]]
+name = "{name}"
+source = "{name}"
+engine = "{engine}"
+unlisted = "drop"
+roles = {{ identifier = "id", quasi_identifier = ["Age", "band"], sensitive = ["income"] }}
+"""
+            for name in ("first", "second")
+        )
+        path = tmp_path / f"{engine}.toml"
+        path.write_text(
+            datasets
+            + """
+[[adversary]]
+name = "patient"
+attack = "longitudinal"
+dataset = ["first", "second"]
+on = "id"
+knows = ["Age"]
+seeks = "income"
+
+[[adversary]]
+name = "registrar"
+attack = "records"
+model = "CMS"
+dataset = ["second", "first"]
+knows = ["Age", "band"]
+
+[[limit]]
+measure = "deterministic.posterior"
+at_most = 0.99
+""",
+            encoding="utf-8",
+        )
+        result = dv.Release.load(path).check().to_dict()
+        figures = [assessment.pop("figures") for assessment in result["assessments"]]
+        kept = {k: v for k, v in result.items() if k not in ("datasets", "provenance")}
+        results.append((kept, figures))
+    (memory, exact), (lake, found) = results
+    assert len(memory["assessments"]) == 2
+    assert lake == memory
+    # A capacity is a sum of fractions, in another order.
+    assert all(one == pytest.approx(other) for one, other in zip(found, exact, strict=True))

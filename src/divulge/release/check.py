@@ -123,12 +123,8 @@ def check_data(
                 assessments.append(earlier[adversary.name])
             else:
                 held = {} if sources is None else take_held(adversary, sources, originals or {})
-                inputs, known = (
-                    [
-                        select_attackable(publications, name, {**of, **held}[name])
-                        for name in adversary.datasets
-                    ]
-                    for of in (visible, {**visible, **(originals or {})})
+                inputs, known = _select_inputs(
+                    publications, adversary, {**visible, **held}, {**(originals or {}), **held}
                 )
                 with _name_place_in_errors(release, f'adversary "{adversary.name}"'):
                     try:
@@ -162,6 +158,26 @@ def check_data(
         unjudged=unjudged,
         repeated_persons=tuple(find_repeated_persons(chosen, datasets)),
     )
+
+
+def _select_inputs(
+    publications: Mapping[str, Publication],
+    adversary: Adversary,
+    visible: Mapping[str, Dataset],
+    before: Mapping[str, Dataset],
+) -> tuple[list[Dataset], list[Dataset]]:
+    """What an adversary sees of datasets, and the same records before they were protected.
+
+    What was not protected is one and the same object in both: it is not compared with itself.
+    """
+    inputs = [select_attackable(publications, name, visible[name]) for name in adversary.datasets]
+    known = [
+        select_attackable(publications, name, before[name])
+        if before.get(name, visible[name]) is not visible[name]
+        else seen
+        for name, seen in zip(adversary.datasets, inputs, strict=True)
+    ]
+    return inputs, known
 
 
 def take_held(
