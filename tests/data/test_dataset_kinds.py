@@ -153,6 +153,11 @@ def test_a_list_of_parties_says_who_is_who_and_raises_a_question() -> None:
     assert "register" in found.doubts[0]
 
 
+def test_many_columns_of_records_are_soon_known_to_be_no_table() -> None:
+    columns = {f"q{n}_zz": draw([1, 2, 3], 60, n) for n in range(900)}
+    assert kind_of(columns).kind == "records"
+
+
 def test_generated_censuses_are_records() -> None:
     census = dv.datasets.school_census(2_000)
     assert propose_kind(census, categorise(census, SHIPPED)).kind == "records"

@@ -58,7 +58,9 @@ def find_total_table(dataset: Dataset, keys: Sequence[str] = ()) -> TotalTable |
     by = [name for name in dataset.names if name not in measures]
     counts = [name for name in measures if _is_whole(dataset.columns[name])]
     # A year or a class of ages may be written in numbers: what is constant over cells is none.
-    while measures and not _is_complete(dataset, by) and len(measures) > 1:
+    while len(measures) > 1 and not _is_complete(dataset, by):
+        if _has_more_cells(dataset, by):
+            return None  # another dimension has no fewer
         by.append(measures.pop(0))
         counts = [name for name in measures if _is_whole(dataset.columns[name])]
     if not by or not measures or not _is_complete(dataset, by):
@@ -140,14 +142,25 @@ def _is_complete(dataset: Dataset, by: Sequence[str]) -> bool:
     """Whether each combination is there once, and nearly all that could be are there."""
     if not by or any(dataset.columns[name].has_missing for name in by):
         return False
+    if _has_more_cells(dataset, by):
+        return False
     sizes = [dataset.columns[name].cardinality for name in by]
-    cells = math.prod(sizes)
-    if not cells * tuning.MIN_CELLS_SHARE <= dataset.rows <= cells:
+    if dataset.rows > math.prod(sizes):
         return False
     codes = np.ravel_multi_index(
         tuple(dataset.columns[name].codes.astype(np.int64) for name in by), tuple(sizes)
     )
     return len(np.unique(codes)) == dataset.rows
+
+
+def _has_more_cells(dataset: Dataset, by: Sequence[str]) -> bool:
+    """Whether there are more combinations than rows could fill; over as soon as there are."""
+    cells = 1
+    for name in by:
+        cells *= dataset.columns[name].cardinality
+        if cells * tuning.MIN_CELLS_SHARE > dataset.rows:
+            return True
+    return False
 
 
 def _find_total(column: Column) -> str:
