@@ -151,3 +151,13 @@ def test_records_that_show_a_whole_table_undo_its_suppression(tmp_path: Path) ->
     assert verdict.status == "fail"
     with pytest.raises(OutOfReachError, match="Publish only one of the two"):
         Release.load(release.path).protect()
+
+
+def test_of_a_table_that_records_show_no_method_is_said_to_be_secret(tmp_path: Path) -> None:
+    release = write(tmp_path, ["age"], at_most=0.0)
+    text = release.path.read_text().replace("min_frequency = 1", "min_frequency = 20")
+    release.path.write_text(text.replace('method = "secret"', 'suppress = "primary"'))
+    verdict: Any = Release.load(release.path).check()
+    [reader] = [each for each in verdict.assessments if each.adversary == "reader"]
+    assert reader.certain.posterior > 0
+    assert not any("secret" in sentence for sentence in reader.explain())

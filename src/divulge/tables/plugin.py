@@ -140,10 +140,8 @@ class TablesAttack(AttackDefaults):
         return names if settings.value is None else names | {settings.value}
 
     def reveal_table(self, settings: TablesSettings) -> TablesSettings:
-        """Without a pattern; there is no method to know of."""
-        return settings.model_copy(
-            update={"suppress": "none", "resist_matching": False, "method": "secret"}
-        )
+        """Without a pattern, so that there is no method to know of."""
+        return settings.model_copy(update={"suppress": "none", "resist_matching": False})
 
     def publishes_table(self) -> bool:
         """Instead of the records."""
