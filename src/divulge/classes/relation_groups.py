@@ -23,7 +23,7 @@ def count_group_secrets(
     """Of each group, what classes leave of a secret, and how many have its commonest value.
 
     Returns:
-        value, is_best, ties, is_pure, records; and value, records, common.
+        value, is_best, tied, is_pure, records; and value, records, common.
     """
     with view.open() as session:
         return (
