@@ -25,7 +25,7 @@ CASES: dict[str, tuple[str, Callable[[Path], bytes], str]] = {
     "text named .parquet": ("p.parquet", lambda _: b"age\n1\n", "is delimited text, not a Parquet"),
     "a spreadsheet named .csv": ("p.csv", lambda _: b"PK\x03\x04...", "zip archive"),
     "bytes": ("p.csv", lambda _: b"a,b\n\x00\x01", "binary file of unknown kind"),
-    "an unknown ending": ("p.xlsx", lambda _: b"PK", 'the ending ".xlsx"'),
+    "an unknown ending": ("p.xyz", lambda _: b"PK", 'the ending ".xyz"'),
     "an empty file": ("p.csv", lambda _: b"", "the file is empty"),
     "an empty Parquet file": ("p.parquet", lambda _: b"", "the file is empty"),
     "a header alone": ("p.csv", lambda _: b"age,sex\n", "has a header and no records"),

@@ -51,6 +51,7 @@ def encode_hidden(dataset: Dataset, *, has_tags: bool = False, has_codes: bool =
     The format may have tagged missing values, or numbers that are declared to mean missing.
 
     >>> import pyarrow as pa
+    >>> from divulge.data.dataset import Dataset
     >>> from divulge.data.missing_kinds import mark_hidden
     >>> table = pa.table({"town": ["Roma", None], "age": [31, None]})
     >>> encode_hidden(mark_hidden(Dataset.from_arrow(table))).to_arrow().to_pydict()
@@ -92,6 +93,7 @@ def list_marks(
     """How a file says which cells of which attributes are hidden: the kind of mark, and the mark.
 
     >>> import pyarrow as pa
+    >>> from divulge.data.dataset import Dataset
     >>> from divulge.data.missing_kinds import mark_hidden
     >>> table = pa.table({"town": ["Roma", None], "age": [31, None]})
     >>> list_marks(mark_hidden(Dataset.from_arrow(table)), has_tags=False)
@@ -117,6 +119,7 @@ def decode_hidden(dataset: Dataset, word: str) -> Dataset:
     """The dataset that `encode_hidden` was given: words and columns of status become marks.
 
     >>> import pyarrow as pa
+    >>> from divulge.data.dataset import Dataset
     >>> table = pa.table({"age": [31, None], "age_status": [None, "suppressed"]})
     >>> read = decode_hidden(Dataset.from_arrow(table), "suppressed")
     >>> read.names, find_hidden_cells(read.columns["age"]).tolist()
