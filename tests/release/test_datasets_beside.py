@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -136,3 +137,72 @@ def test_people_who_look_alike_by_chance_are_not_taken_for_the_same(tmp_path: Pa
     p = Release.load(release.path).protect(out=tmp_path / "out")
     assert p.status == "pass"
     assert sum(part.suppressed_cells for part in p.records.values())
+
+
+def change_wave(folder: Path, change: Callable[[dict[str, str]], dict[str, str]]) -> None:
+    """Write the second wave anew, record by record."""
+    rows = [change(row) for row in read(folder / "wave_2.csv")]
+    with (folder / "wave_2.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_values_that_one_wave_recodes_and_the_other_shows_are_not_judged(tmp_path: Path) -> None:
+    release = write(tmp_path, incomes=1_000_000, keys=("age", "sex"))
+    change_wave(tmp_path, lambda row: row | {"age": str(int(row["age"]) - 1)})
+    first, second = release.path.read_text().split('[[dataset]]\nname = "wave_2"')
+    levels = "[dataset.hierarchies]\nage = { intervals = [[20, 30, 40, 60]] }\n[[limit]]"
+    second = second.replace('[[limit]]\ndataset = "wave_2"\nmeasure = "k_anonymity"\n', "")
+    second = second.replace("at_least = 3\n", "").replace('"suppress"', '"recode"')
+    release.path.write_text(
+        first.replace("[[limit]]", levels) + '[[dataset]]\nname = "wave_2"' + second
+    )
+    p = Release.load(release.path).protect()
+    ages = set(p.datasets["wave_1"].to_arrow()["age"].to_pylist())
+    assert len(ages) <= 4
+    assert not any(str(age).isdigit() for age in ages)
+    assert p.status == "not judged"
+    [reservation] = p.after.telling
+    assert 'records of dataset "wave_1"' in str(reservation.sentence)
+
+
+def test_few_people_who_are_in_both_are_found_by_what_hardly_anybody_else_has(
+    tmp_path: Path,
+) -> None:
+    release = write(tmp_path, incomes=1_000_000)
+    change_wave(
+        tmp_path,
+        lambda row: (
+            {"no": row.pop("pid")} | row | {"income": str(int(row["income"]) + 2_000_000)}
+            if int(row["pid"]) % 5
+            else {"no": row.pop("pid")} | row
+        ),
+    )
+    first, second = release.path.read_text().split('[[dataset]]\nname = "wave_2"')
+    second = second.replace('person = "pid"', 'person = "no"')
+    release.path.write_text(first + '[[dataset]]\nname = "wave_2"' + second)
+    p = Release.load(release.path).protect()
+    assert p.status == "not judged"
+    assert p.after.telling
+
+
+def test_a_limit_on_who_knows_less_than_is_withheld_does_not_judge_the_joining(
+    tmp_path: Path,
+) -> None:
+    release = write(tmp_path, publish='["pid"]')
+    adversary = """
+[[adversary]]
+name = "panel member"
+attack = "records"
+dataset = ["wave_1", "wave_2"]
+model = "CRL"
+on = "pid"
+knows = ["sex"]
+[[limit]]
+adversary = "panel member"
+measure = "deterministic.posterior"
+at_most = 1.0
+"""
+    release.path.write_text(release.path.read_text() + adversary)
+    assert Release.load(release.path).protect().after.telling

@@ -202,3 +202,31 @@ def test_a_profile_says_where_each_figure_is_from_or_that_it_is_our_choice(
             assert "our choice)" in said or "ACRO" in said or "ResDAC" in said
     with pytest.raises(dv.InvalidInput, match='Did you mean "acro"'):
         draft([source], tmp_path, experience=SHIPPED, profile="arco")
+
+
+def test_an_identifier_that_comes_again_is_drafted_as_the_person_of_several_records(
+    tmp_path: Path,
+) -> None:
+    # Three visits of one patient are no company for each other.
+    random = np.random.default_rng(8)
+    lines = ["patient_id,sex,age,zip,diagnosis"]
+    for number in range(150):
+        sex, age, place = random.choice(["m", "f"]), random.integers(20, 80), random.integers(3)
+        for _ in range(random.integers(1, 4)):
+            ill = random.choice(["flu", "HIV", "asthma"])
+            lines.append(f"{number},{sex},{age},1234{place},{ill}")
+    (tmp_path / "visits.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    drafted, protected = protect_draft(tmp_path, tmp_path / "visits.csv")
+    assert 'person = "patient_id"' in drafted.text
+    assert protected.status == "pass"
+    [part] = protected.records.values()
+    patients = part.original.to_arrow()["patient_id"].to_pylist()
+    keys = [limit["among"] for limit in read_limits(tmp_path) if limit["measure"] == "k_anonymity"]
+    rows = list(zip(*(part.dataset.to_arrow()[n].to_pylist() for n in keys[0]), strict=True))
+    for row in rows:
+        fits = [
+            patient
+            for patient, other in zip(patients, rows, strict=True)
+            if all(a == b or None in (a, b) for a, b in zip(row, other, strict=True))
+        ]
+        assert len(set(fits)) >= 3

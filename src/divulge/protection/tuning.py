@@ -301,6 +301,10 @@ REFILL_POWER_MARGIN = 0.1
 """By how much the middle quotient may miss a power of ten: more than numbers to two digits do, less
 than another factor would. Chosen by hand."""
 
+REFILL_TEXT_PLACES = (24, 8, 8)
+"""The places in a code at which one character, two and three are looked at. Each is a column more
+for the search; fields of two and three characters further inside are rare. Chosen by hand."""
+
 REFILL_TEXT_PART = 8
 """Characters at the beginning and at the end of a text up to which its parts are looked at: codes
 have their meaning there, and longer parts are as many as the texts. Chosen by hand."""

@@ -3,7 +3,7 @@
 Two waves of a panel under one pseudonym, or the records of households beside those of their
 members: who joins them reads in one what was hidden in the other. So where records that hide
 something can be found in another dataset, the release is not judged, unless a limit is on somebody
-who has both.
+who has both and knows or seeks all of which something is withheld.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from divulge.assessment import Sentence
+from divulge.assessment import Adversary, Sentence, find_attack
 from divulge.data import Column, Dataset
 from divulge.data.column import find_hidden_cells
-from divulge.data.dictionary import WITHHELD_ROLES
+from divulge.data.dictionary import WITHHELD_ROLES, as_names
 from divulge.data.value_texts import format_value
 from divulge.release.publication import Publication, Reservation
 from divulge.work.arrays import Bools, Ints
@@ -45,19 +45,27 @@ def list_telling_datasets(
     """
     names = [name for name in publications if name in current]
     limited = {limit.adversary for limit in release.limits if limit.of_assessment}
-    attacked = [
-        set(adversary.datasets)
-        for adversary in release.adversaries
-        if limited & {None, adversary.name}
-    ]
+    attackers = [each for each in release.adversaries if limited & {None, each.name}]
     for name, other in permutations(names, 2):
-        if any({name, other} <= datasets for datasets in attacked):
-            continue
         changed = find_changed_records(publications[name], current[name], sources[name])
         if not changed.any():
             continue
+        withheld = {
+            attribute
+            for attribute in set(publications[name].shown) & set(publications[other].shown)
+            if attribute in current[name].columns
+            and find_changed_cells(
+                current[name].columns[attribute], sources[name].columns[attribute]
+            ).any()
+        }
+        if any(_is_about(each, (name, other), withheld, current) for each in attackers):
+            continue
         found = changed & find_linked_records(
-            publications[name], publications[other], current[name], current[other]
+            publications[name],
+            publications[other],
+            current[name],
+            current[other],
+            before=(sources[name], sources[other]),
         )
         count = int(np.count_nonzero(found))
         if count:
@@ -65,6 +73,20 @@ def list_telling_datasets(
             yield Reservation(
                 "not judged", Sentence("divulge.release", "publication.telling_dataset", values)
             )
+
+
+def _is_about(
+    adversary: Adversary,
+    names: tuple[str, str],
+    withheld: set[str],
+    current: Mapping[str, Dataset],
+) -> bool:
+    """Whether an adversary has both datasets, and knows or seeks all that one withholds."""
+    if not set(names) <= set(adversary.datasets):
+        return False
+    attack, settings = find_attack(adversary), adversary.settings
+    known = {each for name in names for each in attack.known_columns(settings, current[name])}
+    return withheld <= known | set(as_names(getattr(settings, "seeks", None) or ()))
 
 
 def find_changed_records(publication: Publication, dataset: Dataset, source: Dataset) -> Bools:
@@ -85,7 +107,12 @@ def find_changed_cells(column: Column, before: Column) -> Bools:
 
 
 def find_linked_records(
-    publication: Publication, other_publication: Publication, dataset: Dataset, other: Dataset
+    publication: Publication,
+    other_publication: Publication,
+    dataset: Dataset,
+    other: Dataset,
+    *,
+    before: tuple[Dataset, Dataset],
 ) -> Bools:
     """The records that somebody who has both datasets finds in the other one.
 
@@ -104,11 +131,13 @@ def find_linked_records(
         if name in publication.shown and name in other_publication.shown and name in other.columns
     ]
     if shared:
-        linked |= _find_likeness(dataset, other, shared)
+        linked |= _find_likeness(dataset, other, shared, before)
     return linked
 
 
-def _find_likeness(dataset: Dataset, other: Dataset, shared: Sequence[str]) -> Bools:
+def _find_likeness(
+    dataset: Dataset, other: Dataset, shared: Sequence[str], before: tuple[Dataset, Dataset]
+) -> Bools:
     """The records of which the other dataset has exactly one that shows the same.
 
     Their ids say whether that is the same one. Without ids in common, it is taken for the same if
@@ -116,8 +145,11 @@ def _find_likeness(dataset: Dataset, other: Dataset, shared: Sequence[str]) -> B
     """
     found = _find_places(
         [_read_texts(dataset.columns[name]) for name in shared],
-        np.array([find_hidden_cells(dataset.columns[name]) for name in shared]),
-        [_read_texts(other.columns[name]) for name in shared],
+        # A coarser value is no difference: what was changed on either side is compared by nobody.
+        np.array(
+            [find_changed_cells(dataset.columns[name], before[0].columns[name]) for name in shared]
+        ),
+        [_read_texts(before[1].columns[name]) for name in shared],
     )
     ids = [
         name
@@ -129,7 +161,15 @@ def _find_likeness(dataset: Dataset, other: Dataset, shared: Sequence[str]) -> B
         pairs = [(dataset.columns[name], other.columns[name]) for name in ids]
         return np.asarray(np.any([_agree(*pair, found) for pair in pairs], axis=0), np.bool_)
     is_found = found >= 0
-    is_chance = np.unique(found[is_found]).size <= MOST_SHARED * min(dataset.rows, other.rows)
+    # Numbers that hardly anybody else has do not agree by chance.
+    is_fine = any(
+        len(other.columns[n].values) > MOST_SHARED * other.rows
+        and not find_changed_cells(dataset.columns[n], before[0].columns[n]).any()
+        for n in shared
+    )
+    is_chance = not is_fine and (
+        np.unique(found[is_found]).size <= MOST_SHARED * min(dataset.rows, other.rows)
+    )
     return np.zeros(dataset.rows, np.bool_) if is_chance else is_found
 
 

@@ -58,6 +58,20 @@ def test_a_digit_of_a_number_tells_the_region() -> None:
     assert "a character of form determines region: 100 cells" in [str(e) for e in r.relations]
 
 
+def test_two_letters_within_a_code_and_one_far_inside_tell_the_region() -> None:
+    firms = make_firms("{number}")
+    region = firms.to_arrow()["region"].to_pylist()
+    words = {"N": "AB", "E": "AC", "S": "BC", "W": "BA"}  # neither letter alone says which
+    numbers = np.random.default_rng(8).permutation(10_000)[:ROWS]
+    codes = [f"55{words[r]}{n:04}" for n, r in zip(numbers, region, strict=True)]
+    far = [f"2015-{n:06}-{r}-{n % 89}" for n, r in zip(numbers, region, strict=True)]
+    for forms in (codes, far):
+        table = firms.to_arrow().set_column(0, "form", pa.array(forms))
+        coded = dv.Dataset.from_arrow(table, roles={"quasi_identifier": ["region", "size"]})
+        protected = hide_cells(coded, {"region": np.arange(0, ROWS, 9)})
+        assert dv.protection.refill(protected, coded).verified == 100
+
+
 def test_numbers_without_a_meaning_tell_nothing() -> None:
     firms = make_firms("{number}")
     protected = hide_cells(firms, {"region": np.arange(0, ROWS, 9)})
@@ -91,8 +105,8 @@ def test_few_values_need_no_parts() -> None:
         for part in build_text_parts("number", np.arange(200, dtype=np.int32), many)
     ]
     # The first letter, with the first digits as far as they differ and are few; the last digit; and
-    # the digits between of which there are several.
+    # the digits between of which there are several, one by one and together.
     assert lengths == [
         *[("beginning", 2), ("beginning", 4), ("end", 10)],
-        *[("character", 2), ("character", 10)],
+        *[("character", 2), ("character", 10), ("character", 20)],
     ]

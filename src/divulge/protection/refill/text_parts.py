@@ -1,8 +1,9 @@
 """The parts of codes as columns of their own: codes are made of other attributes.
 
 A form number "NC-12345" begins with the region and the sector; of "7104223" the fourth digit may be
-the sector. Nearly every such code is unique, so that the column as a whole bears nothing out; its
-first and last characters are few, and so is the one at any place.
+the sector, of "55BG7186" two letters the region. Nearly every such code is unique, so that the
+column as a whole bears nothing out; its first and last characters are few, and so are those at any
+place.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from divulge.work.arrays import Ints
 
 
 def build_text_parts(name: str, codes: Ints, values: Any) -> list[CodedColumn]:
-    """The first, the last and single characters of a column of codes, as far as they say something.
+    """The characters of a column of codes, first, last and between, as far as they say something.
 
     Where values are few, the column says all that its parts do.
 
@@ -65,12 +66,22 @@ def _list_parts(texts: Sequence[str], codes: Ints) -> Iterator[tuple[Origin, Int
             if kinds > known:
                 known = kinds
                 yield origin, part  # type: ignore[misc]
+    yield from _list_windows(texts, codes)
+
+
+def _list_windows(texts: Sequence[str], codes: Ints) -> Iterator[tuple[Origin, Ints]]:
+    """The codes of characters between the ends, one and several together, each partition once."""
     longest = max(map(len, texts), default=0)
-    # The first and the last character are parts above.
-    for place in range(1, min(longest - 1, most)):
-        part, kinds = _encode_part([text[place : place + 1] for text in texts], codes)
-        if 1 < kinds <= codes.size // tuning.REFILL_DICTIONARY_ROWS:
-            yield "character", part
+    seen: set[bytes] = set()
+    for width, most in enumerate(tuning.REFILL_TEXT_PLACES, start=1):
+        # What begins or ends a code is a part already.
+        for place in range(1, min(longest - width, most)):
+            part, kinds = _encode_part([text[place : place + width] for text in texts], codes)
+            if 1 < kinds <= codes.size // tuning.REFILL_DICTIONARY_ROWS:
+                key = part.tobytes()  # numbered as they come: equal partitions have equal codes
+                if key not in seen:
+                    seen.add(key)
+                    yield "character", part
 
 
 def _encode_part(parts: Sequence[str], codes: Ints) -> tuple[Ints, int]:

@@ -38,6 +38,9 @@ class DatasetDraft:
             if proposal.status == "settled" or role in WITHHELD_ROLES:
                 roles[name] = role
         roles |= self._list_roles_by_kind()
+        repeated = self._find_repeated_id(roles)
+        if repeated is not None:
+            roles[repeated] = "person"
         return {name: roles[name] for name in self.dataset.names if name in roles}
 
     def _list_roles_by_kind(self) -> dict[str, Role]:
@@ -55,6 +58,18 @@ class DatasetDraft:
             proposed = self.categorisation.proposals[kind.item].role
             roles[kind.item] = proposed or "quasi_identifier"
         return roles
+
+    def _find_repeated_id(self, roles: Mapping[str, Role]) -> str | None:
+        """The identifier that is of somebody with several records; the one of most values."""
+        if "person" in roles.values():
+            return None
+        columns = {n: self.dataset.columns[n] for n, r in roles.items() if r == "identifier"}
+        if any(len(c.values) == len(c.codes) for c in columns.values()):
+            columns = {n: c for n, c in columns.items() if self.topic_of(n) == "identity"}
+        repeated = [
+            n for n, c in columns.items() if len(c.values) < int((c.codes != c.missing_code).sum())
+        ]
+        return max(repeated, key=lambda n: len(columns[n].values), default=None)
 
     @property
     def roles(self) -> dict[Role, list[str]]:
