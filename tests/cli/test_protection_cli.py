@@ -1,6 +1,7 @@
 """The verbs of protection: what they print, write and refuse."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -152,3 +153,14 @@ def test_explain_needs_a_log(tmp_path: Path) -> None:
     (tmp_path / "log.parquet").write_text("nothing of the kind")
     with pytest.raises(InvalidInput, match="is not a log of decisions"):
         run("explain", "record", 1, "--log", tmp_path / "log.parquet")
+
+
+def test_other_ways_that_cannot_be_compared_do_not_stop_a_protection(tmp_path: Path) -> None:
+    folder = tmp_path / "people"
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "people", folder)
+    answer = runner.invoke(
+        app, ["protect", str(folder / "release.toml"), "--out", str(tmp_path / "out"), "--frontier"]
+    )
+    assert answer.exit_code == 0
+    assert 'Other ways to protect dataset "purchases" are not compared' in answer.output
+    assert (tmp_path / "out" / "release").is_dir()

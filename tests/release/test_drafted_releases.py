@@ -230,3 +230,14 @@ def test_an_identifier_that_comes_again_is_drafted_as_the_person_of_several_reco
             if all(a == b or None in (a, b) for a, b in zip(row, other, strict=True))
         ]
         assert len(set(fits)) >= 3
+
+
+def test_the_number_of_another_record_is_not_the_person_of_this_one(tmp_path: Path) -> None:
+    random = np.random.default_rng(9)
+    lines = ["RB030,RB220,RB090,age"]
+    for number in range(300):
+        father = "" if number % 3 else str(1000 + number // 9)
+        lines.append(f"{1000 + number},{father},{random.integers(1, 3)},{random.integers(1, 90)}")
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    drafted = draft([tmp_path / "people.csv"], tmp_path, experience=SHIPPED)
+    assert "person =" not in drafted.text

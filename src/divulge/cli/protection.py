@@ -80,10 +80,20 @@ def protect(
 
 
 def _write_report(result: Any, folder: Path, *, has_frontier: bool) -> None:
+    from divulge.cli.output import build_sentence
     from divulge.report import report
     from divulge.report.results import REPORT
+    from divulge.work import InvalidInput
 
-    maps = [_map_ways(part) for part in result.records.values()] if has_frontier else []
+    maps = []
+    for name, part in result.records.items() if has_frontier else ():
+        try:
+            maps.append(_map_ways(part))
+        except InvalidInput as refusal:
+            # The protection stands; what cannot be compared is said beside it.
+            typer.echo(
+                build_sentence("protect.no_frontier", dataset=name, reason=refusal), err=True
+            )
     report(result, folder / REPORT, frontier=maps)
 
 

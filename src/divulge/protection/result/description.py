@@ -35,7 +35,7 @@ def describe_protected(protected: Protected) -> tuple[Sentence, ...]:
     sentences = [*protected.notes]
     if protected.undone:
         sentences.append(_build_sentence("undone", values))
-    elif protected.suppressed_cells or not protected.notes:
+    elif protected.suppressed_cells or not (protected.notes or protected.removed):
         sentences.append(_build_sentence("cells", values))
     sentences += [failure.sentence for failure in protected.unobeyed]
     if protected.flatters:

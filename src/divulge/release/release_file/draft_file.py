@@ -152,9 +152,9 @@ def draft(
 
 def write_draft(drafted: Draft, path: Path | str, overwrite: bool = False) -> None:
     """Write a draft and its hierarchies; one that somebody has worked on is not lost unasked."""
-    for file, hierarchy in drafted.hierarchies.items():
-        hierarchy.write(Path(path).parent / file, overwrite=overwrite)
     with whole_file(path, overwrite) as part:
+        for file, hierarchy in drafted.hierarchies.items():
+            hierarchy.write(Path(path).parent / file, overwrite=overwrite)
         part.write_text(drafted.text, encoding="utf-8")
 
 

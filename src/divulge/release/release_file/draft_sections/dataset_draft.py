@@ -64,10 +64,16 @@ class DatasetDraft:
         if "person" in roles.values():
             return None
         columns = {n: self.dataset.columns[n] for n, r in roles.items() if r == "identifier"}
-        if any(len(c.values) == len(c.codes) for c in columns.values()):
+        unique = [c for c in columns.values() if len(c.values) == len(c.codes)]
+        if unique:
             columns = {n: c for n, c in columns.items() if self.topic_of(n) == "identity"}
+        numbers = {value for c in unique for value in c.values.to_pylist()}
         repeated = [
-            n for n, c in columns.items() if len(c.values) < int((c.codes != c.missing_code).sum())
+            n
+            for n, c in columns.items()
+            if len(c.values) < int((c.codes != c.missing_code).sum())
+            # The number of another record, such as the mother's, says nothing of whose this one is.
+            and not numbers.issuperset(c.values.to_pylist())
         ]
         return max(repeated, key=lambda n: len(columns[n].values), default=None)
 
