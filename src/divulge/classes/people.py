@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.classes.partition import AttributeCodes, Partition, number_ids
-from divulge.classes.relation_values import count_missing, count_values
+from divulge.classes.relation.values import count_missing, count_values
 from divulge.data import Dataset, Relation
 from divulge.data.column import find_hidden_cells
 from divulge.work import InvalidInput, Problem, checks, format_quantity

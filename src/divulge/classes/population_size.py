@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from divulge.classes.relation_frequencies import weigh_sample
+from divulge.classes.relation.frequencies import weigh_sample
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Dataset, Relation
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from divulge.classes.relation_values import list_values
+from divulge.classes.relation.values import list_values
 from divulge.data import Dataset, Relation
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Assessment, Sentence
-from divulge.classes.relation_values import list_values
+from divulge.classes.relation.values import list_values
 from divulge.data import Dataset, Hierarchy, Relation
 from divulge.data.dictionary import Dictionary, as_names
 from divulge.data.value_texts import format_value

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Breakdown
-from divulge.classes.relation_classes import count_view_secrets
-from divulge.classes.relation_groups import count_group_secrets, count_group_sizes
-from divulge.classes.relation_weights import WeighedView, count_group_people, count_group_weights
+from divulge.classes.relation.classes import count_view_secrets
+from divulge.classes.relation.groups import count_group_secrets, count_group_sizes
+from divulge.classes.relation.weights import WeighedView, count_group_people, count_group_weights
 from divulge.qif import PriorPosterior
 from divulge.records.inference.per_record import (
     AttackDescription,

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from divulge.assessment import Assessment, Breakdown
 from divulge.assessment.assessment import as_count_share
 from divulge.classes.people import People
-from divulge.classes.record_view import EVERYBODY
-from divulge.classes.relation_classes import SecretCounts, count_view_classes, count_view_secrets
-from divulge.classes.relation_weights import (
+from divulge.classes.relation.classes import SecretCounts, count_view_classes, count_view_secrets
+from divulge.classes.relation.record_view import EVERYBODY
+from divulge.classes.relation.weights import (
     WeighedCounts,
     WeighedView,
     count_people_sizes,

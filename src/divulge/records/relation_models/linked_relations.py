@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from divulge.assessment import Sentence
-from divulge.classes.record_view import RecordView
-from divulge.classes.relation_values import count_missing, count_values
+from divulge.classes.relation.record_view import RecordView
+from divulge.classes.relation.values import count_missing, count_values
 from divulge.data import Dataset, Relation
 from divulge.data.relation import RecordsElsewhere, find_value_type
 from divulge.records.models.linked_datasets import (

@@ -14,7 +14,7 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Assessment, Breakdown, Chart
-from divulge.classes.record_view import join_names, open_record_views
+from divulge.classes.relation.record_view import join_names, open_record_views
 from divulge.data import Relation
 from divulge.data.relation import find_value_type
 from divulge.qif import PriorPosterior

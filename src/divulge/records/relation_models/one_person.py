@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment
-from divulge.classes.record_view import EVERYBODY, join_names
-from divulge.classes.relation_classes import count_view_secrets
-from divulge.classes.relation_values import list_values
-from divulge.classes.relation_weights import WEIGHT, WIDE, count_weighed
+from divulge.classes.relation.classes import count_view_secrets
+from divulge.classes.relation.record_view import EVERYBODY, join_names
+from divulge.classes.relation.values import list_values
+from divulge.classes.relation.weights import WEIGHT, WIDE, count_weighed
 from divulge.data import Column
 from divulge.engines import ClassSizes, Session
 from divulge.qif import PriorPosterior

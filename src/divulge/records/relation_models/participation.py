@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.classes.record_view import join_names
-from divulge.classes.relation_weights import WEIGHT, require_relation_weights, weigh_by_attribute
+from divulge.classes.relation.record_view import join_names
+from divulge.classes.relation.weights import WEIGHT, require_relation_weights, weigh_by_attribute
 from divulge.records.relation_models.target import TARGET, read_target
 from divulge.records.risk.population.individual import approximate_risk
 

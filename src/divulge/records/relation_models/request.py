@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
-from divulge.classes.record_view import EVERYBODY
-from divulge.classes.relation_values import count_values
-from divulge.classes.relation_weights import WeighedView, weigh_by_attribute, weigh_by_person
+from divulge.classes.relation.record_view import EVERYBODY
+from divulge.classes.relation.values import count_values
+from divulge.classes.relation.weights import WeighedView, weigh_by_attribute, weigh_by_person
 from divulge.data import Relation
 from divulge.data.relation import build_elsewhere_error
 from divulge.records.relation_models.linked_relations import LinkedRelations

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.classes.record_view import EVERYBODY, RecordView, join_names
-from divulge.classes.relation_values import ValueCounts, list_values
-from divulge.classes.relation_weights import WEIGHT, WIDE, build_wide_array
+from divulge.classes.relation.record_view import EVERYBODY, RecordView, join_names
+from divulge.classes.relation.values import ValueCounts, list_values
+from divulge.classes.relation.weights import WEIGHT, WIDE, build_wide_array
 from divulge.qif import PriorPosterior
 from divulge.records import tuning
 from divulge.records.inference.gains import build_gain

@@ -28,7 +28,7 @@ from divulge.classes.people import (
     build_unjudged_error,
     find_people,
 )
-from divulge.classes.relation_frequencies import FrequencyRows, count_relation_frequencies
+from divulge.classes.relation.frequencies import FrequencyRows, count_relation_frequencies
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset, Relation
 from divulge.data.column import find_hidden_cells

@@ -19,8 +19,8 @@ from divulge.classes.key_codes import encode_keys
 from divulge.classes.keys import assign_classes, sum_by_place
 from divulge.classes.overlapping_classes import Entries, gather_overlapping_entries
 from divulge.classes.people import RECORDS_KNOWN, RecordsKnown, require_one_record_each
-from divulge.classes.relation_profiles import count_relation_profiles
-from divulge.classes.relation_values import count_missing
+from divulge.classes.relation.profiles import count_relation_profiles
+from divulge.classes.relation.values import count_missing
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Column, Dataset, Relation
 from divulge.data.column import find_hidden_cells

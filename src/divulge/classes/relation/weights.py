@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge import work
-from divulge.classes.record_view import EVERYBODY, RecordView, join_names
-from divulge.classes.relation_classes import ADDED_SHARES, add_up_capacity, cut_shares
+from divulge.classes.relation.classes import ADDED_SHARES, add_up_capacity, cut_shares
+from divulge.classes.relation.record_view import EVERYBODY, RecordView, join_names
 from divulge.classes.survey_design import require_sampling_weights
 from divulge.classes.tuning import LARGEST_SHARE_UNIT, WEIGHT_BITS
 from divulge.data.relation import build_elsewhere_error

@@ -17,9 +17,9 @@ import numpy as np
 from divulge import work
 from divulge.classes import null_semantics
 from divulge.classes.key_codes import KeyCodes
-from divulge.classes.record_view import RecordView, join_names
-from divulge.classes.relation_classes import list_columns
-from divulge.classes.relation_weights import (
+from divulge.classes.relation.classes import list_columns
+from divulge.classes.relation.record_view import RecordView, join_names
+from divulge.classes.relation.weights import (
     WEIGHT,
     WIDE,
     require_relation_weights,

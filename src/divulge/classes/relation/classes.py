@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge import work
-from divulge.classes.record_view import RecordView, join_names
+from divulge.classes.relation.record_view import RecordView, join_names
 from divulge.classes.tuning import CAPACITY_BITS
 from divulge.engines import ClassSizes
 from divulge.work.arrays import Ints

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge import work
-from divulge.classes.record_view import join_names
-from divulge.classes.relation_classes import list_columns
-from divulge.classes.relation_frequencies import SampleView, weigh_sample
-from divulge.classes.relation_values import list_values
-from divulge.classes.relation_weights import WEIGHT, WIDE
+from divulge.classes.relation.classes import list_columns
+from divulge.classes.relation.frequencies import SampleView, weigh_sample
+from divulge.classes.relation.record_view import join_names
+from divulge.classes.relation.values import list_values
+from divulge.classes.relation.weights import WEIGHT, WIDE
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from divulge.classes.record_view import RecordView, join_names
+from divulge.classes.relation.record_view import RecordView, join_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

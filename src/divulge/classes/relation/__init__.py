@@ -1,0 +1,1 @@
+"""Equivalence classes counted by an engine, where the records are."""
