@@ -565,12 +565,12 @@ NOT_TUNED = {
     "engines/spark.py": {"DEFAULT_PORT": "where Spark Connect servers listen"},
     "classes/keys.py": {"LARGEST_KEY": "what a signed number of 64 bits holds"},
     "classes/partition.py": {"_LARGEST_KEY": "what a signed number of 64 bits holds"},
-    "cli/demonstration.py": {
+    "cli/commands/demonstration.py": {
         "SWEPT_PUPILS": "the size of the data that are shown",
         "OWNED_FIRMS": "the same",
     },
     "rules/explanation/outline.py": {"BOX_WIDTH": "the layout of a drawing, in pixels"},
-    "cli/tables/files.py": {"MOST_ROWS": "what a reader takes in at once"},
+    "cli/commands/tables/files.py": {"MOST_ROWS": "what a reader takes in at once"},
     "data/formats/capacity.py": {"MAX_EXACT_INTEGER": "what a double holds exactly"},
     "data/formats/workbook_writer.py": {
         "MAX_RECORDS": "what a sheet of Excel holds",

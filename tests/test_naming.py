@@ -42,8 +42,8 @@ PARTICIPLES_THAT_STAY = {
 
 MODULES_THAT_STAY = {
     "assessment/drawing.py": "a noun: charts as pictures",
-    "cli/recoding.py": "recoding is the field's word",
-    "cli/tables/matching.py": "the matching attack is the paper's name",
+    "cli/commands/recoding.py": "recoding is the field's word",
+    "cli/commands/tables/matching.py": "the matching attack is the paper's name",
     "data/encoding.py": "a noun: values as codes",
     "data/formats/delimited.py": "delimited text is the name of the format",
     "data/formats/quoting.py": "the word of the csv format",

@@ -133,7 +133,7 @@ def test_a_list_of_the_population_and_a_masked_file(divulge: Command, tmp_path: 
 def test_the_demonstration_says_where_counting_flatters_and_who_finds_whom(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from divulge.cli.demonstration import _show_special_companies
+    from divulge.cli.commands.demonstration import _show_special_companies
 
     _show_special_companies()
     told = " ".join(capsys.readouterr().out.split())

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from divulge.cli import (
+from divulge.cli.commands import (
     events,
     hierarchies,
     protection,
@@ -125,7 +125,7 @@ def init(
     json: Json = False,
 ) -> None:
     """Look at data and draft a release file: roles with reasons, adversaries, limits."""
-    from divulge.cli.release_draft import draft_release
+    from divulge.cli.commands.release_draft import draft_release
     from divulge.data.formats import Options
 
     options = Options(separator=separator, encoding=encoding, decimal=decimal, table=table)
@@ -146,7 +146,7 @@ def demo(
     overwrite: Overwrite = False,
 ) -> None:
     """Show everything Divulge does on made-up data."""
-    from divulge.cli.demonstration import run_demonstration
+    from divulge.cli.commands.demonstration import run_demonstration
     from divulge.cli.run_context import set_run_conditions
 
     with set_run_conditions():

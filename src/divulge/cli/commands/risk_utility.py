@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from divulge.cli.commands.protection import EXIT_CODES
 from divulge.cli.data_reader import DataReader
 from divulge.cli.options import (
     Attributes,
@@ -17,7 +18,6 @@ from divulge.cli.options import (
     StopAfter,
     Weight,
 )
-from divulge.cli.protection import EXIT_CODES
 
 if TYPE_CHECKING:
     from divulge.protection import RiskUtilityMap

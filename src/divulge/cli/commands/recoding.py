@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from divulge.cli.commands.protection import Json, Values, print_judged
 from divulge.cli.data_reader import RELEASE_ENDING, DataReader, add_roles, split_dataset_name
 from divulge.cli.options import Attributes, Data, Overwrite, StopAfter
-from divulge.cli.protection import Json, Values, print_judged
 
 if TYPE_CHECKING:
     from divulge.assessment import Limit

@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
-from divulge.cli.data_reader import DataReader
-from divulge.cli.options import Overwrite
-from divulge.cli.output import print_json, tolerate_closed_pipe
-from divulge.cli.tables.files import print_crosstabs, read_published, read_table, write_page
-from divulge.cli.tables.options import (
+from divulge.cli.commands.tables.files import (
+    print_crosstabs,
+    read_published,
+    read_table,
+    write_page,
+)
+from divulge.cli.commands.tables.options import (
     EXIT_CODES,
     By,
     Contributor,
@@ -30,6 +32,9 @@ from divulge.cli.tables.options import (
     build_rules,
     parse_hierarchies,
 )
+from divulge.cli.data_reader import DataReader
+from divulge.cli.options import Overwrite
+from divulge.cli.output import print_json, tolerate_closed_pipe
 
 
 def audit(

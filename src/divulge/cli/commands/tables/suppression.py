@@ -9,11 +9,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from divulge.cli.data_reader import DataReader
-from divulge.cli.options import Effort, Overwrite, StopAfter
-from divulge.cli.output import build_sentence, print_json, tolerate_closed_pipe
-from divulge.cli.tables.files import print_crosstabs, read_table, write_page, write_published
-from divulge.cli.tables.options import (
+from divulge.cli.commands.tables.files import (
+    print_crosstabs,
+    read_table,
+    write_page,
+    write_published,
+)
+from divulge.cli.commands.tables.options import (
     EXIT_CODES,
     By,
     Contributor,
@@ -31,6 +33,9 @@ from divulge.cli.tables.options import (
     build_rules,
     parse_hierarchies,
 )
+from divulge.cli.data_reader import DataReader
+from divulge.cli.options import Effort, Overwrite, StopAfter
+from divulge.cli.output import build_sentence, print_json, tolerate_closed_pipe
 
 
 def suppress(

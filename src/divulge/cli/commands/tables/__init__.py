@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import typer
 
+from divulge.cli.commands.tables.audit import audit
+from divulge.cli.commands.tables.matching import attack
+from divulge.cli.commands.tables.suppression import suppress
 from divulge.cli.data_reader import takes_reading_options
-from divulge.cli.tables.audit import audit
-from divulge.cli.tables.matching import attack
-from divulge.cli.tables.suppression import suppress
 
 app = typer.Typer(
     help="Tables of totals: audit what is suppressed, suppress what must be.",

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from divulge.cli.commands.tables.options import parse_hierarchies, split_names
 from divulge.cli.data_reader import DataReader, add_hierarchies
 from divulge.cli.output import print_sentence, print_text, tolerate_closed_pipe
-from divulge.cli.tables.options import parse_hierarchies, split_names
 
 if TYPE_CHECKING:
     from divulge.tables import Published, Table
