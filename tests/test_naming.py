@@ -51,7 +51,7 @@ MODULES_THAT_STAY = {
     "events/history/reading.py": "a noun: how the columns of a history are read",
     "events/matching/matching.py": "a noun: who matches what is known",
     "events/protected/attack_protected.py": "the attack on protected data",
-    "protection/global_recoding.py": "the method's name",
+    "protection/cycle/global_recoding.py": "the method's name",
     "protection/recoding/local/nested.py": "nested classes are the method's name",
     "protection/result/protected.py": "its public class is Protected",
     "reconstruction/auditing/cross_table_coupling.py": "a noun",

@@ -2,7 +2,7 @@
 
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import capped, pseudonyms, without_identifiers
-from divulge.protection.cycle import protect
+from divulge.protection.cycle.cycle import protect
 from divulge.protection.directives.directives import Directives
 from divulge.protection.history.protect import ProtectedHistory, protect_history
 from divulge.protection.method.result import MethodKnowledge

@@ -23,9 +23,9 @@ from divulge.protection import tuning
 from divulge.protection.changes.changes import list_kept_records
 from divulge.protection.changes.decision_log import DecisionLog
 from divulge.protection.changes.recodings import add_hierarchies
-from divulge.protection.cycle import run_cycle
-from divulge.protection.cycle_request import CycleState, check_cycle_request
-from divulge.protection.global_recoding import describe_levels
+from divulge.protection.cycle.cycle import run_cycle
+from divulge.protection.cycle.global_recoding import describe_levels
+from divulge.protection.cycle.request import CycleState, check_cycle_request
 from divulge.protection.limits.goal_list import build_goals
 from divulge.protection.limits.limit_kinds import has_protection_method
 from divulge.protection.limits.per_record import AttackRunner, Goal

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 from divulge.assessment import Limit
 from divulge.data import Dataset
-from divulge.protection.cycle_request import CycleRequest
+from divulge.protection.cycle.request import CycleRequest
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.recoding.evaluation import LevelEvaluator
 from divulge.protection.recoding.lattice import build_lattice

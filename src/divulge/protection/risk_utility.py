@@ -15,7 +15,7 @@ from divulge.data.column import find_hidden_cells
 from divulge.data.missing_kinds import merge_missing_kinds
 from divulge.protection import tuning
 from divulge.protection.changes.recodings import add_hierarchies
-from divulge.protection.cycle_request import check_cycle_request
+from divulge.protection.cycle.request import check_cycle_request
 from divulge.protection.limits.goal_list import build_goals
 from divulge.protection.map_methods import METHODS, MapMethod
 from divulge.protection.recode import recode_at_levels

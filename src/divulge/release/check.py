@@ -22,7 +22,7 @@ from divulge.data import Dataset, Relation
 from divulge.data.missing_kinds import separate_missing_kinds
 from divulge.data.relation import RecordsElsewhere
 from divulge.protection import Directives
-from divulge.protection.first_changes import add_thresholds
+from divulge.protection.cycle.first_changes import add_thresholds
 from divulge.protection.limits.goal_list import build_goals
 from divulge.protection.limits.limit_kinds import has_protection_method, is_count_limit
 from divulge.records.participation import describe_sample

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from divulge import Dataset, Hierarchy, Limit, Release, protection
 from divulge.protection.changes.decision_log import DecisionLog
-from divulge.protection.cycle_request import LocalSearch
+from divulge.protection.cycle.request import LocalSearch
 from divulge.protection.directives.directives import Directives
 from divulge.protection.recoding.lattice import build_lattice
 from divulge.protection.result.recoding_summary import RecodedAttribute, RecodingSummary

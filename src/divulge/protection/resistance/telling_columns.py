@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.protection import tuning
-from divulge.protection.cycle_request import CycleRequest
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.refill.determinants import find_determined_attributes
 from divulge.protection.refill.search.relations import ColumnRelation
@@ -20,6 +20,9 @@ from divulge.protection.resistance.published_view import (
     select_known,
 )
 from divulge.protection.result.protected import Protected
+
+if TYPE_CHECKING:
+    from divulge.protection.cycle.request import CycleRequest
 
 
 def find_determined(

@@ -21,7 +21,8 @@ from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.protection import tuning
 from divulge.protection.changes.recodings import coarsen_to_levels
-from divulge.protection.cycle_request import CycleRequest
+from divulge.protection.cycle.request import CycleRequest
+from divulge.protection.cycle.utility_score import score_protection
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.recoding.evaluation import LevelEvaluator, Levels
 from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
@@ -34,7 +35,6 @@ from divulge.protection.recoding.limit_tests import (
 from divulge.protection.recoding.utilities import choose_cell_utility, name_utility
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError, refuse_changed_kept
-from divulge.protection.utility_score import score_protection
 from divulge.work import InvalidInput
 
 LevelKey: TypeAlias = tuple[tuple[str, int], ...]

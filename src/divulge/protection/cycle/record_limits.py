@@ -18,10 +18,10 @@ from divulge.protection.changes.changes import (
     hide_cells,
 )
 from divulge.protection.changes.kernels import HIDDEN
-from divulge.protection.count_limits import suppress_by_count
-from divulge.protection.cycle_request import CycleRequest, CycleState
+from divulge.protection.cycle.count_limits import suppress_by_count
+from divulge.protection.cycle.request import CycleRequest, CycleState
+from divulge.protection.cycle.round_changes import count_equal_records, hide_and_log
 from divulge.protection.limits.per_record import Goal, Standing
-from divulge.protection.round_changes import count_equal_records, hide_and_log
 from divulge.protection.suppression.refinement import CellRefinement, count_affordable_tries
 from divulge.work.arrays import Bools, Floats, Ints
 

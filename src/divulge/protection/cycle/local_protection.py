@@ -27,17 +27,21 @@ from divulge.protection.changes.changes import (
 )
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.changes.kernels import HIDDEN
-from divulge.protection.cluster_search import ClusterSearch, list_cheapest_masks
-from divulge.protection.count_limits import (
+from divulge.protection.cycle.cluster_search import ClusterSearch, list_cheapest_masks
+from divulge.protection.cycle.count_limits import (
     list_cluster_counts,
     reach_count_limit,
     suppress_by_count,
     suppress_by_people,
 )
-from divulge.protection.cycle_request import CycleRequest, CycleState, build_cycle_error
+from divulge.protection.cycle.record_limits import (
+    hide_one_cell_each,
+    rank_records,
+    reach_record_limit,
+)
+from divulge.protection.cycle.request import CycleRequest, CycleState, build_cycle_error
+from divulge.protection.cycle.round_changes import RoundChanges, count_equal_records, hide_and_log
 from divulge.protection.limits.per_record import Goal, Standing
-from divulge.protection.record_limits import hide_one_cell_each, rank_records, reach_record_limit
-from divulge.protection.round_changes import RoundChanges, count_equal_records, hide_and_log
 from divulge.protection.suppression.class_moves import apply_moves, build_grid
 from divulge.records.risk.clusters import Clusters
 from divulge.records.risk.null_readings import DEFAULT_NULLS, SEMANTICS_OF_ALIKE_NULLS

@@ -18,9 +18,10 @@ from divulge import work
 from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.protection import tuning
-from divulge.protection.cycle_request import CycleRequest, CycleState
+from divulge.protection.cycle.local_protection import remove_unprotectable, suppress_to_limits
+from divulge.protection.cycle.request import CycleRequest, CycleState
+from divulge.protection.cycle.utility_score import score_protection, sum_loss
 from divulge.protection.limits.per_record import Goal
-from divulge.protection.local_protection import remove_unprotectable, suppress_to_limits
 from divulge.protection.recoding.class_tests import ClassTest
 from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
 from divulge.protection.recoding.limit_tests import (
@@ -36,7 +37,6 @@ from divulge.protection.recoding.local.nested import find_nested_levels
 from divulge.protection.recoding.utilities import choose_cell_utility
 from divulge.protection.result.protected import Protected
 from divulge.protection.suppression.request import OutOfReachError, refuse_changed_kept
-from divulge.protection.utility_score import score_protection, sum_loss
 
 _MOVES_NOTE = "recoding.moves"
 """The key of what is told where no classes were searched."""

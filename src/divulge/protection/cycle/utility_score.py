@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from divulge.protection.cycle_request import CycleRequest
+from divulge.protection.cycle.request import CycleRequest
 from divulge.protection.recoding.utilities import call_function
 from divulge.protection.result.cell_utility import compute_attribute_loss, measure_cells
 from divulge.protection.result.protected import Protected

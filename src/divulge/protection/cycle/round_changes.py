@@ -16,7 +16,7 @@ from divulge.protection.changes.changes import (
     value_at,
 )
 from divulge.protection.changes.decision_log import Change
-from divulge.protection.cycle_request import CycleState
+from divulge.protection.cycle.request import CycleState
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.work.arrays import Ints
 

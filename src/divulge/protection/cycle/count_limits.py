@@ -11,7 +11,7 @@ from divulge.classes.people import People
 from divulge.data import Dataset
 from divulge.protection import tuning
 from divulge.protection.changes.decision_log import DecisionLog
-from divulge.protection.cycle_request import CycleRequest, CycleState
+from divulge.protection.cycle.request import CycleRequest, CycleState
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.suppression.request import (
     OutOfReachError,

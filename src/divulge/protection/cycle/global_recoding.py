@@ -15,7 +15,7 @@ from divulge.data.column import find_hidden_cells
 from divulge.protection.changes.changes import hide_values, value_at
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.changes.recodings import coarsen_to_levels
-from divulge.protection.cycle_request import CycleRequest, CycleState
+from divulge.protection.cycle.request import CycleRequest, CycleState
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.result.cell_utility import compute_leaf_shares
 from divulge.work.arrays import Ints

@@ -29,7 +29,24 @@ from divulge.protection.changes.recodings import (
     apply_recoding,
     drop_unfitting_labels,
 )
-from divulge.protection.cycle_request import (
+from divulge.protection.cycle.first_changes import (
+    add_directives,
+    change_directed_records,
+    recode_directed,
+)
+from divulge.protection.cycle.global_recoding import (
+    describe_levels,
+    recode_greedily,
+    recode_to_levels,
+)
+from divulge.protection.cycle.joint_levels import protect_jointly
+from divulge.protection.cycle.local_protection import suppress_to_limits
+from divulge.protection.cycle.refill_resistance import (
+    DETERMINED_CHOICES,
+    DeterminedChoice,
+    withstand_refilling,
+)
+from divulge.protection.cycle.request import (
     METHODS,
     CycleRequest,
     CycleState,
@@ -38,30 +55,17 @@ from divulge.protection.cycle_request import (
     build_cycle_error,
     check_cycle_request,
 )
+from divulge.protection.cycle.single_records import protect_best, recode_records
 from divulge.protection.directives.directives import Directives
 from divulge.protection.directives.settlement import SettledDirectives
-from divulge.protection.first_changes import (
-    add_directives,
-    change_directed_records,
-    recode_directed,
-)
-from divulge.protection.global_recoding import describe_levels, recode_greedily, recode_to_levels
-from divulge.protection.joint_levels import protect_jointly
 from divulge.protection.limits.goal_list import build_goals
 from divulge.protection.limits.per_record import AttackRunner, Goal
-from divulge.protection.local_protection import suppress_to_limits
 from divulge.protection.method.attack import attack_method
 from divulge.protection.method.decoys import DecoyWish, add_decoys, check_decoys
 from divulge.protection.recoding.utilities import RecodingUtility
-from divulge.protection.refill_resistance import (
-    DETERMINED_CHOICES,
-    DeterminedChoice,
-    withstand_refilling,
-)
 from divulge.protection.resistance.published_view import PublishedView, select_known
 from divulge.protection.resistance.refilled_records import withstands_refill
 from divulge.protection.result.protected import Protected
-from divulge.protection.single_records import protect_best, recode_records
 from divulge.protection.suppression.request import Order, Search, refuse_changed_kept
 from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.work import Problems, checks

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from divulge.data import Dataset
-from divulge.protection.cycle_request import CycleRequest, CycleState
+from divulge.protection.cycle.global_recoding import recode_to_levels
+from divulge.protection.cycle.request import CycleRequest, CycleState
 from divulge.protection.directives.directed_changes import (
     hide_directed,
     mark_directed,
@@ -21,7 +22,6 @@ from divulge.protection.directives.settlement import (
     settle_directives,
     weigh_preferences,
 )
-from divulge.protection.global_recoding import recode_to_levels
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.suppression.request import OutOfReachError
 from divulge.work.arrays import Floats

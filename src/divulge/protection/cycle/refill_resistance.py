@@ -19,7 +19,7 @@ import numpy as np
 from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.protection.changes.decision_log import Change, DecisionLog
-from divulge.protection.cycle_request import CycleRequest
+from divulge.protection.cycle.request import CycleRequest
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.refill.cells import has_secret_cells
 from divulge.protection.resistance.published_view import PublishedView, select_known
