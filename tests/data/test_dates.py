@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import divulge as dv
-from divulge.data.formats.date_detection import find_dates
-from divulge.data.formats.date_formats import BadDateFormat, DateFormat
+from divulge.data.formats.dates.date_detection import find_dates
+from divulge.data.formats.dates.date_formats import BadDateFormat, DateFormat
 from divulge.work import InvalidInput
 
 DAY = dt.date(1997, 12, 31)

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.data import tuning
-from divulge.data.formats import quoting
-from divulge.data.formats.quoting import Fault, Grammar, find_fault
+from divulge.data.formats.text import quoting
+from divulge.data.formats.text.quoting import Fault, Grammar, find_fault
 from divulge.work import InvalidInput
 
 SECRET = "zweiundvierzig"  # noqa: S105  # a value that no message may tell

@@ -40,7 +40,7 @@ from divulge.assessment import Chart
 from divulge.cli.main import app
 from divulge.data import Dataset, Experience, Hierarchy
 from divulge.data.formats import Options
-from divulge.data.formats.delimited import DelimitedText
+from divulge.data.formats.text.delimited import DelimitedText
 from divulge.data.header import select_listable_names
 from divulge.release.output_files import METADATA_KEY
 from divulge.rules import Program

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from divulge.data.formats.text_style import TextStyle
+    from divulge.data.formats.text.text_style import TextStyle
 
 DEFAULT_SUBJECTS = "records"
 

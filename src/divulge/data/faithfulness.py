@@ -21,7 +21,7 @@ from divulge.data.formats import Options, find_format, find_separator
 from divulge.data.formats.capacity import is_text_kind
 from divulge.data.formats.file_signature import SAS_TRANSPORT, STATA
 from divulge.data.formats.formulas import guard_formulas
-from divulge.data.formats.text_style import choose_style
+from divulge.data.formats.text.text_style import choose_style
 from divulge.work import InvalidInput
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from divulge import work
 from divulge.data.encoding import Batch, describe_kind
-from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import ARROW
+from divulge.data.formats.format import PlainFormat
 from divulge.data.formats.names import ARROW_NAMES, refuse_names
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
-    from divulge.data.formats import EncodedRecords, Options
+    from divulge.data.formats.format import EncodedRecords, Options
 
 
 class ArrowFile(PlainFormat):

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from divulge.data.formats.dates.timestamps import from_spss, from_stata, to_spss, to_stata
 from divulge.data.formats.names import SAS_NAMES, SPSS_NAMES, STATA_NAMES, NameRules
-from divulge.data.formats.timestamps import from_spss, from_stata, to_spss, to_stata
 from divulge.work import Problem
 from divulge.work.arrays import Ints
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from divulge import work
 from divulge.data import tuning
 from divulge.data.encoding import Batch
-from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import DUCKDB
+from divulge.data.formats.format import PlainFormat
 from divulge.data.formats.names import DUCKDB_NAMES, find_name_rule_problems, format_name
 from divulge.engines import identifier
 from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
-    from divulge.data.formats import EncodedRecords, Options
+    from divulge.data.formats.format import EncodedRecords, Options
 
 DEFAULT_TABLE = "records"
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from divulge import work
 from divulge.data import tuning
 from divulge.data.encoding import Batch, describe_kind
-from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import PARQUET
+from divulge.data.formats.format import PlainFormat
 from divulge.data.formats.names import PARQUET_NAMES, refuse_names
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
-    from divulge.data.formats import EncodedRecords, Options
+    from divulge.data.formats.format import EncodedRecords, Options
 
 
 class Parquet(PlainFormat):

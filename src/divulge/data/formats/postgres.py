@@ -13,12 +13,12 @@ from urllib.parse import urlsplit, urlunsplit
 from divulge import work
 from divulge.data.column import Column
 from divulge.data.encoding import Batch, TableEncoder
-from divulge.data.formats.column_types import NoSuchDate, infer_type
+from divulge.data.formats.text.column_types import NoSuchDate, infer_type
 from divulge.engines import identifier
 from divulge.work import DivulgeError, Interruption, InvalidInput, Problem
 
 if TYPE_CHECKING:
-    from divulge.data.formats import Options
+    from divulge.data.formats.format import Options
 
 SCHEMES = ("postgresql://", "postgres://")
 

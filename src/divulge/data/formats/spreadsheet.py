@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from divulge import work
 from divulge.data.encoding import Batch
-from divulge.data.formats import PlainFormat, TypedColumns
-from divulge.data.formats.decimal_mark import find_types
 from divulge.data.formats.file_signature import EXCEL, OPEN_DOCUMENT
+from divulge.data.formats.format import PlainFormat, TypedColumns
+from divulge.data.formats.text.decimal_mark import find_types
 from divulge.data.formats.workbook_writer import write_workbook
 from divulge.work import InvalidInput, Problem, Problems, format_quantity
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from divulge.data.column import Column
-    from divulge.data.formats import EncodedRecords, Options
+    from divulge.data.formats.format import EncodedRecords, Options
 
 _CELL = re.compile(rb"<c\b([^>]*)(?<!/)>((?:(?!</c>).)*)</c>", re.DOTALL)
 _SPAN = re.compile(rb'number-(?:columns|rows)-spanned="(?!1")')

@@ -19,14 +19,14 @@ from divulge import work
 from divulge.data import tuning
 from divulge.data.dictionary import Attribute, MissingCode
 from divulge.data.encoding import Batch, Tags
-from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import SAS, SPSS, SPSS_COMPRESSED, STATA
+from divulge.data.formats.format import PlainFormat
 from divulge.work import DivulgeError, InvalidInput, Problem
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from divulge.data.formats import EncodedRecords, Options
+    from divulge.data.formats.format import EncodedRecords, Options
 
 
 # What the reader itself may fall over in a damaged file, found by fuzzing it.

@@ -21,10 +21,10 @@ from divulge.data.formats.capacity import (
     find_value_problems,
     is_text_kind,
 )
+from divulge.data.formats.dates.timestamps import to_spss, to_stata
 from divulge.data.formats.file_signature import SPSS_COMPRESSED
 from divulge.data.formats.file_signature import STATA as STATA_FILE
 from divulge.data.formats.names import describe_column, find_name_rule_problems
-from divulge.data.formats.timestamps import to_spss, to_stata
 from divulge.work import DivulgeError, Problem, Problems, filesystem
 from divulge.work.arrays import Floats, Ints
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from divulge.data.dictionary import Attribute, MissingCode
-    from divulge.data.formats import EncodedRecords, Options
+    from divulge.data.formats.format import EncodedRecords, Options
 
 _TAG = re.compile(r"\.[a-z_]")
 _SPSS_TEXT_CODE = 8

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from divulge.data.column import Column
-    from divulge.data.formats import EncodedRecords
+    from divulge.data.formats.format import EncodedRecords
 
 SHEET_NAME = "records"
 MAX_RECORDS, MAX_COLUMNS, MAX_LETTERS = 1_048_575, 16_384, 32_767

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from divulge.data.formats.formulas import guard_text
-from divulge.data.formats.quoting import Grammar
+from divulge.data.formats.text.quoting import Grammar
 from divulge.tables.table.axis import Axis
 from divulge.tables.table.published import Published
 from divulge.tables.table.structure import Structure

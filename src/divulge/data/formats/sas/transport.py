@@ -21,8 +21,8 @@ from divulge import work
 from divulge.data import tuning
 from divulge.data.dictionary import Attribute
 from divulge.data.encoding import Batch, Tags
-from divulge.data.formats import PlainFormat
 from divulge.data.formats.file_signature import SAS_TRANSPORT
+from divulge.data.formats.format import PlainFormat
 from divulge.data.formats.sas.transport_writer import write_sas_transport
 from divulge.data.formats.sas.variables import CARD_BYTES, SasVariable, decode_numbers
 from divulge.work import InvalidInput, Problem
@@ -30,7 +30,7 @@ from divulge.work import InvalidInput, Problem
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from divulge.data.formats import EncodedRecords, Options
+    from divulge.data.formats.format import EncodedRecords, Options
 
 
 @dataclass(frozen=True)

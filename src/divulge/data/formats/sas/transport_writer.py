@@ -27,7 +27,7 @@ from divulge.work import DivulgeError, Interruption, Problem, Problems
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from divulge.data.formats import EncodedRecords
+    from divulge.data.formats.format import EncodedRecords
 
 MAX_VARIABLES_V5 = 9999
 """How many variables version 5 can count."""

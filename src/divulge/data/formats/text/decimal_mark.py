@@ -15,21 +15,21 @@ import numpy as np
 
 from divulge.data import tuning
 from divulge.data.column import Column, replace_values
-from divulge.data.formats.column_types import NoSuchDate, all_match, infer_type
-from divulge.data.formats.date_detection import (
+from divulge.data.formats.dates.date_detection import (
     DatedValues,
     DoubtfulDate,
     check_given_dates,
     find_dates,
     read_given_format,
 )
-from divulge.data.formats.date_formats import DateFormat
+from divulge.data.formats.dates.date_formats import DateFormat
+from divulge.data.formats.text.column_types import NoSuchDate, all_match, infer_type
 from divulge.work import Problem, Problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from divulge.data.formats import Options
+    from divulge.data.formats.format import Options
 
 DECIMAL_MARKS = (".", ",")
 _COMMA = r"^-?[0-9]+(,[0-9]+)?$"
@@ -60,7 +60,7 @@ def find_types(
 
     >>> import pyarrow as pa
     >>> from divulge.data.column import encode_array
-    >>> from divulge.data.formats import Options
+    >>> from divulge.data.formats.format import Options
     >>> found = find_types("a.csv", {"rate": encode_array(pa.array(["0,5", "12"]))}, Options())
     >>> found.columns["rate"].values.to_pylist()
     [0.5, 12.0]

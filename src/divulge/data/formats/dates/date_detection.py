@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge.data import tuning
-from divulge.data.formats.date_formats import BadDateFormat, DateFormat
+from divulge.data.formats.dates.date_formats import BadDateFormat, DateFormat
 from divulge.work import Problem, nearest
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def find_dates(name: str, texts: pa.Array, given: str = "") -> DatedValues | Non
     >>> find_dates("born", pa.array(["03/04/2020"]))
     Traceback (most recent call last):
     ...
-    divulge.data.formats.date_detection.DoubtfulDate: holds dates that may have the day first or ...
+    divulge.data.formats.dates.date_detection.DoubtfulDate: holds dates that may have ...
     """
     if len(texts) == 0:
         return None

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 from divulge import work
 from divulge.data import tuning
-from divulge.data.formats.quoting import Grammar, find_quote_problem
+from divulge.data.formats.text.quoting import Grammar, find_quote_problem
 from divulge.data.header import confirms_names, contradicts_names, has_figure
 from divulge.work import InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
-    from divulge.data.formats import Options
+    from divulge.data.formats.format import Options
 
 SEPARATORS = (",", ";", "\t", "|")
 QUOTES = ('"', "'")
@@ -63,7 +63,7 @@ def detect_dialect(path: Path, options: Options) -> Dialect:
     r"""How a file is written: what the options say, and what its first lines show.
 
     >>> import tempfile
-    >>> from divulge.data.formats import Options
+    >>> from divulge.data.formats.format import Options
     >>> path = Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = path.write_text("age|name\n25|'a|b'\n")
     >>> found = detect_dialect(path, Options())

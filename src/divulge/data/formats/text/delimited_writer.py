@@ -16,12 +16,12 @@ import numpy as np
 from divulge import work
 from divulge.data import tuning
 from divulge.data.column import Column
-from divulge.data.formats.date_formats import DateFormat
+from divulge.data.formats.dates.date_formats import DateFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from divulge.data.formats import Options
+    from divulge.data.formats.format import Options
 
 
 def write_delimited_text(

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from divulge.data.formats.date_formats import DateFormat
+from divulge.data.formats.dates.date_formats import DateFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from divulge.data.column import Column
-    from divulge.data.formats import Options
+    from divulge.data.formats.format import Options
 
 PLAIN_ENCODING, PLAIN_QUOTE = "utf-8", '"'
 PLAIN_TEXT = r"^[\p{L}0-9_ ()/-]+$"

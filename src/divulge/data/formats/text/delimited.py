@@ -18,10 +18,13 @@ from divulge import work
 from divulge.data import tuning
 from divulge.data.column import Column
 from divulge.data.encoding import Batch
-from divulge.data.formats import Options, PlainFormat, TypedColumns, find_separator
-from divulge.data.formats.decimal_mark import find_types
-from divulge.data.formats.delimited_writer import write_delimited_text
-from divulge.data.formats.dialect import (
+from divulge.data.formats.file_endings import find_separator
+from divulge.data.formats.file_signature import COMPRESSED_TEXT, TEXT
+from divulge.data.formats.format import Options, PlainFormat, TypedColumns
+from divulge.data.formats.names import TEXT_NAMES, refuse_names
+from divulge.data.formats.text.decimal_mark import find_types
+from divulge.data.formats.text.delimited_writer import write_delimited_text
+from divulge.data.formats.text.dialect import (
     SEPARATORS,
     Dialect,
     build_archive_error,
@@ -30,14 +33,12 @@ from divulge.data.formats.dialect import (
     open_text,
     read_blocks,
 )
-from divulge.data.formats.file_signature import COMPRESSED_TEXT, TEXT
-from divulge.data.formats.names import TEXT_NAMES, refuse_names
-from divulge.data.formats.quoting import find_quote_problem
-from divulge.data.formats.text_style import TextStyle, choose_style
+from divulge.data.formats.text.quoting import find_quote_problem
+from divulge.data.formats.text.text_style import TextStyle, choose_style
 from divulge.work import InvalidInput, Problem, UnconfirmedName
 
 if TYPE_CHECKING:
-    from divulge.data.formats import EncodedRecords
+    from divulge.data.formats.format import EncodedRecords
 
 MAX_ROWS_NAMED = 5
 
