@@ -20,7 +20,7 @@ import pytest
 import divulge as dv
 from divulge import engines, work
 from divulge.data import Relation
-from divulge.data.relation import RecordsElsewhere
+from divulge.data.relation.relation import RecordsElsewhere
 from divulge.engines.engine_errors import translate_error
 from divulge.engines.sail import SailServer
 from divulge.engines.spark import SparkConnectSession
@@ -286,7 +286,7 @@ def test_a_session_that_cannot_begin_leaves_no_files() -> None:
 
 
 def test_a_token_is_in_no_representation() -> None:
-    from divulge.data.lake_scan import LakeSource
+    from divulge.data.relation.lake_scan import LakeSource
 
     address = "sc://lake:15002/;token=hush"
     source = LakeSource(path=address, engine=address)

@@ -13,7 +13,7 @@ import pytest
 import divulge as dv
 from divulge.classes.people import UnjudgedPeopleError
 from divulge.data import Hierarchy, Relation
-from divulge.data.relation import RecordsElsewhere
+from divulge.data.relation.relation import RecordsElsewhere
 
 from .lakes import list_runs, write_lake
 from .test_models_agree import round_numbers

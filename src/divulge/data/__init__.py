@@ -6,14 +6,14 @@ from divulge.data.dictionary import ROLES, Attribute, Dictionary, MissingCode, R
 from divulge.data.dictionary_check import Remark, compare
 from divulge.data.hierarchies.hierarchy import Hierarchy
 from divulge.data.hierarchy_tree import HierarchyTree, build_hierarchy_tree
-from divulge.data.lake_scan import scan
 from divulge.data.proposals.categorisation import Categorisation, categorise
 from divulge.data.proposals.dataset_kind import KindProposal, propose_kind
 from divulge.data.proposals.hierarchy_proposals import HierarchyProposal, propose_hierarchy
 from divulge.data.proposals.known_attributes import Experience
 from divulge.data.proposals.proposal import Proposal
 from divulge.data.proposals.weight_estimation import EstimatedWeights, estimate_weights
-from divulge.data.relation import Relation
+from divulge.data.relation.lake_scan import scan
+from divulge.data.relation.relation import Relation
 from divulge.data.source import Source, read
 
 __all__ = [

@@ -14,8 +14,8 @@ from divulge.data import tuning
 from divulge.data.column import Column
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import Attribute
-from divulge.data.relation import Relation
-from divulge.data.relation_profile import NUMERIC_TEXT, profile_relation
+from divulge.data.relation.profile import NUMERIC_TEXT, profile_relation
+from divulge.data.relation.relation import Relation
 from divulge.work import format_quantity
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from divulge.assessment import Assessment
 from divulge.classes.people import RecordsKnown, build_unjudged_error, find_person_attribute
 from divulge.classes.relation.values import count_values
 from divulge.data import Dataset, Relation
-from divulge.data.relation import RecordsElsewhere
+from divulge.data.relation.relation import RecordsElsewhere
 from divulge.records.models.attribute_gaps import (
     YearChoices,
     apply_choices,

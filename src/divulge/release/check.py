@@ -20,7 +20,7 @@ from divulge.assessment import (
 from divulge.classes.people import UnjudgedPeopleError
 from divulge.data import Dataset, Relation
 from divulge.data.missing_kinds import separate_missing_kinds
-from divulge.data.relation import RecordsElsewhere
+from divulge.data.relation.relation import RecordsElsewhere
 from divulge.protection import Directives
 from divulge.protection.cycle.first_changes import add_thresholds
 from divulge.protection.limits.goal_list import build_goals

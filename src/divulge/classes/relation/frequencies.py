@@ -26,7 +26,7 @@ from divulge.classes.relation.weights import (
     weigh_by_attribute,
 )
 from divulge.classes.tuning import MAX_PATTERNS_AT_HOME
-from divulge.data.relation import build_elsewhere_error
+from divulge.data.relation.relation import build_elsewhere_error
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from divulge import work
-from divulge.data.relation import open_relations
+from divulge.data.relation.relation import open_relations
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,7 +21,7 @@ from divulge.classes.relation.classes import ADDED_SHARES, add_up_capacity, cut_
 from divulge.classes.relation.record_view import EVERYBODY, RecordView, join_names
 from divulge.classes.survey_design import require_sampling_weights
 from divulge.classes.tuning import LARGEST_SHARE_UNIT, WEIGHT_BITS
-from divulge.data.relation import build_elsewhere_error
+from divulge.data.relation.relation import build_elsewhere_error
 from divulge.engines import ClassSizes
 from divulge.work import InvalidInput, Problem
 

@@ -228,7 +228,7 @@ def attack(
 
 def list_source_files(sources: list[str]) -> list[Path]:
     """The files of sources, by which outputs are kept away from inputs; none of a server."""
-    from divulge.data.lake_scan import expand_place, is_address
+    from divulge.data.relation.lake_scan import expand_place, is_address
     from divulge.work import DivulgeError
 
     files: list[Path] = []
@@ -278,7 +278,7 @@ def _split_engine(source: str, engine: str | None) -> tuple[str | None, str]:
 
     What DuckDB cannot count where it is, it counts when it has been read: slowly, and on disk.
     """
-    from divulge.data.lake_scan import expand_place, is_scannable
+    from divulge.data.relation.lake_scan import expand_place, is_scannable
 
     if is_of_release(source):
         return "memory", engine or "auto"

@@ -13,7 +13,7 @@ from divulge.assessment import Sentence
 from divulge.classes.relation.record_view import RecordView
 from divulge.classes.relation.values import count_missing, count_values
 from divulge.data import Dataset, Relation
-from divulge.data.relation import RecordsElsewhere, find_value_type
+from divulge.data.relation.relation import RecordsElsewhere, find_value_type
 from divulge.records.models.linked_datasets import (
     Duplicates,
     describe_link,

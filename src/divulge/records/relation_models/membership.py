@@ -16,7 +16,7 @@ from divulge import work
 from divulge.assessment import Assessment, Breakdown, Chart
 from divulge.classes.relation.record_view import join_names, open_record_views
 from divulge.data import Relation
-from divulge.data.relation import find_value_type
+from divulge.data.relation.relation import find_value_type
 from divulge.qif import PriorPosterior
 from divulge.records.inference import charts
 from divulge.records.inference.gains import build_gain

@@ -10,7 +10,7 @@ from divulge.classes.relation.record_view import EVERYBODY
 from divulge.classes.relation.values import count_values
 from divulge.classes.relation.weights import WeighedView, weigh_by_attribute, weigh_by_person
 from divulge.data import Relation
-from divulge.data.relation import build_elsewhere_error
+from divulge.data.relation.relation import build_elsewhere_error
 from divulge.records.relation_models.linked_relations import LinkedRelations
 from divulge.work import InvalidInput, Problem
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from divulge.data.relation import find_value_type
+from divulge.data.relation.relation import find_value_type
 from divulge.records.relation_models.linked_relations import LinkedRelations, name_presence
 from divulge.work import InvalidInput, Problem, Problems
 

@@ -32,7 +32,7 @@ from divulge.classes.relation.frequencies import FrequencyRows, count_relation_f
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Dataset, Relation
 from divulge.data.column import find_hidden_cells
-from divulge.data.relation import build_elsewhere_error
+from divulge.data.relation.relation import build_elsewhere_error
 from divulge.records.risk.charts import draw_frequencies as picture
 from divulge.records.risk.figures_on_demand import CountsOnDemand, SentencesOnDemand
 from divulge.records.risk.null_readings import (

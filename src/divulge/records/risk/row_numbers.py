@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.data import Dataset, Relation
-from divulge.data.relation import build_elsewhere_error
+from divulge.data.relation.relation import build_elsewhere_error
 from divulge.work.arrays import Bools, Ints
 
 

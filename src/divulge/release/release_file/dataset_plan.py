@@ -12,7 +12,7 @@ from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import find_name_problems, find_role_problems
 from divulge.data.formats import Options
 from divulge.data.hidden_marks import drop_status_names
-from divulge.data.lake_scan import (
+from divulge.data.relation.lake_scan import (
     LakeSource,
     choose_engine,
     is_address,

@@ -24,7 +24,7 @@ from divulge.classes.relation.values import count_missing
 from divulge.classes.survey_design import weights_or_ones
 from divulge.data import Column, Dataset, Relation
 from divulge.data.column import find_hidden_cells
-from divulge.data.relation import build_elsewhere_error
+from divulge.data.relation.relation import build_elsewhere_error
 from divulge.records.risk.null_readings import (
     SEMANTICS,
     SEMANTICS_OF_ALIKE_NULLS,

@@ -27,7 +27,7 @@ from divulge.data.formats import Options, find_format
 from divulge.data.formats.duckdb_file import find_database_table
 from divulge.data.formats.file_signature import DUCKDB, PARQUET
 from divulge.data.formats.postgres import is_address as is_postgres
-from divulge.data.relation import ColumnsElsewhere, Relation, check_types
+from divulge.data.relation.relation import ColumnsElsewhere, Relation, check_types
 from divulge.data.source import Place, Source
 from divulge.engines import DatabaseTable, Lake, LakeTable, ParquetFiles
 from divulge.engines.lake import RAW, open_raw, read_lake_names

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from divulge.data.relation import Relation
+from divulge.data.relation.relation import Relation
 
 if TYPE_CHECKING:
     from divulge.data.column import Column
