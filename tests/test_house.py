@@ -823,7 +823,7 @@ NOT_TUNED_IN_FUNCTIONS: dict[str, dict[str, set[float]]] = {
     "records/linkage/agreement_weights.py": {"the largest exponent of a double, about": {700}},
     "records/protected/value_mapping.py": {"codes that are no value": {3}},
     "records/risk/class_measures/disclosure.py": {"bytes": {64}},
-    "records/risk/frequencies.py": {"sizes that are reported": {3, 5, 10}},
+    "records/risk/frequencies/result.py": {"sizes that are reported": {3, 5, 10}},
     "records/risk/masked_numbers.py": {"what floating numbers err": {1e-14}},
     "records/risk/uniques/minimal_uniques.py": {"bits of a byte": {7, 8}, "bytes": {12}},
     "records/risk/record_risk.py": {"quantiles that are reported": {0.25, 0.75, 0.95}},

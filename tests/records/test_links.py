@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from divulge import Dataset, Limit, datasets, records
 from divulge.assessment import attacks, measures
 from divulge.records import Links
-from divulge.records.risk.links import read_links
+from divulge.records.risk.links.links import read_links
 from divulge.records.risk.null_readings import HiddenCellsError
 from divulge.work import InvalidInput
 

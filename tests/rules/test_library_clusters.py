@@ -9,7 +9,7 @@ from tests.rules.library_cases import FEW, companies, read_by_record, run_librar
 
 import divulge as dv
 from divulge.data import Dataset
-from divulge.records.risk.links import read_links
+from divulge.records.risk.links.links import read_links
 from divulge.rules import evaluate, load_library
 
 

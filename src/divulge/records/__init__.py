@@ -16,9 +16,10 @@ from divulge.records.risk.class_measures.l_diversity import (
 )
 from divulge.records.risk.class_measures.t_closeness import t_closeness
 from divulge.records.risk.custom_risk import custom_risk
-from divulge.records.risk.frequencies import Frequencies, frequencies
-from divulge.records.risk.group_risk import cluster_risk, household_risk
-from divulge.records.risk.links import Links
+from divulge.records.risk.frequencies.frequencies import frequencies
+from divulge.records.risk.frequencies.result import Frequencies
+from divulge.records.risk.links.group_risk import cluster_risk, household_risk
+from divulge.records.risk.links.links import Links
 from divulge.records.risk.masked_numbers import distance_linkage, interval_disclosure
 from divulge.records.risk.population.individual import individual_risk, reidentification_risk
 from divulge.records.risk.population.population_risk import (

@@ -43,7 +43,7 @@ from divulge.protection.cycle.request import CycleRequest, CycleState, build_cyc
 from divulge.protection.cycle.round_changes import RoundChanges, count_equal_records, hide_and_log
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.suppression.class_moves import apply_moves, build_grid
-from divulge.records.risk.clusters import Clusters
+from divulge.records.risk.links.clusters import Clusters
 from divulge.records.risk.null_readings import DEFAULT_NULLS, SEMANTICS_OF_ALIKE_NULLS
 from divulge.work.arrays import Ints
 

@@ -17,7 +17,7 @@ from divulge.protection.directives.settlement import SettledDirectives
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.recoding.utilities import RecodingUtility, find_utility
 from divulge.protection.suppression.request import ORDERS, Order, OutOfReachError, Search
-from divulge.records.risk.clusters import Clusters
+from divulge.records.risk.links.clusters import Clusters
 from divulge.work import Problems, checks
 from divulge.work.arrays import Bools, Ints
 

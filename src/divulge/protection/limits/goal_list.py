@@ -12,8 +12,8 @@ from divulge.classes.people import find_people
 from divulge.data import Dataset
 from divulge.protection.limits.limit_kinds import has_protection_method
 from divulge.protection.limits.per_record import AttackRunner, Goal
-from divulge.records.risk.clusters import Clusters
-from divulge.records.risk.links import read_links
+from divulge.records.risk.links.clusters import Clusters
+from divulge.records.risk.links.links import read_links
 from divulge.records.risk.null_readings import HiddenCellsError
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problems

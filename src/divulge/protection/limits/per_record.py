@@ -23,16 +23,16 @@ from divulge.classes.people import RecordsKnown
 from divulge.data import Dataset
 from divulge.protection.limits.limit_kinds import classify_limit, describe_rule, is_count_limit
 from divulge.records.risk.class_measures.class_measure import ClassMeasure
-from divulge.records.risk.clusters import Clusters
 from divulge.records.risk.custom_risk import name_function, read_risks
-from divulge.records.risk.group_risk import describe_links, spread_risk
+from divulge.records.risk.frequencies.people_frequencies import describe_people
+from divulge.records.risk.links.clusters import Clusters
+from divulge.records.risk.links.group_risk import describe_links, spread_risk
 from divulge.records.risk.measure_spec import (
     MeasureSpec,
     judge_average_risk,
     take_record_risk,
 )
 from divulge.records.risk.null_readings import DEFAULT_NULLS, SEMANTICS_OF_ORIGINAL, Nulls
-from divulge.records.risk.people_frequencies import describe_people
 from divulge.records.risk.population.recoded_population import recode_population
 from divulge.records.risk.registry import MEASURES
 from divulge.work import InvalidInput, Problem

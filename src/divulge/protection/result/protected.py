@@ -28,7 +28,7 @@ from divulge.protection.result.recipe import Recipe, build_recipe
 from divulge.protection.result.recoding_summary import RecodingSummary, build_summary
 from divulge.protection.result.search_proof import SearchProof
 from divulge.protection.result.utility import Utility, measure_utility
-from divulge.records.risk.frequencies import Frequencies
+from divulge.records.risk.frequencies.result import Frequencies
 from divulge.records.risk.null_readings import DEFAULT_NULLS, SEMANTICS, Nulls
 from divulge.work.arrays import Ints
 from divulge.work.secret_key import SecretKey

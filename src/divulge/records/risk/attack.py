@@ -15,9 +15,9 @@ from pydantic import BaseModel, Field
 from divulge.assessment import Assessment
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
-from divulge.records.risk.group_risk import describe_links, spread_risk
-from divulge.records.risk.links import find_links_problems, read_links
-from divulge.records.risk.links_table import LinksTable, as_settings
+from divulge.records.risk.links.group_risk import describe_links, spread_risk
+from divulge.records.risk.links.links import find_links_problems, read_links
+from divulge.records.risk.links.links_table import LinksTable, as_settings
 from divulge.records.risk.measure_spec import RiskResult, take_record_risk
 from divulge.records.risk.request import (
     RiskRequest,

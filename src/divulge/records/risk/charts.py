@@ -17,7 +17,7 @@ from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from divulge.records.risk.class_measures.class_measure import ClassMeasure
-    from divulge.records.risk.frequencies import Frequencies
+    from divulge.records.risk.frequencies.result import Frequencies
     from divulge.records.risk.population.three_attackers import ThreeAttackers
     from divulge.records.risk.record_risk import RecordRisk
     from divulge.records.risk.uniques.suda import Suda

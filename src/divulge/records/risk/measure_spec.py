@@ -16,13 +16,13 @@ from divulge.assessment.limit import RELATIVE_TOLERANCE, is_beyond_bound
 from divulge.assessment.sentence import format_number
 from divulge.data import Dataset
 from divulge.records.risk.class_measures.class_measure import ClassMeasure, CrowdMeasure
-from divulge.records.risk.clusters import Clusters
-from divulge.records.risk.frequencies import Frequencies
-from divulge.records.risk.group_risk import describe_links
-from divulge.records.risk.links import find_links_problems, read_links
+from divulge.records.risk.frequencies.people_frequencies import describe_people
+from divulge.records.risk.frequencies.result import Frequencies
+from divulge.records.risk.links.clusters import Clusters
+from divulge.records.risk.links.group_risk import describe_links
+from divulge.records.risk.links.links import find_links_problems, read_links
 from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.options import Option, OtherDataset, RiskFunction
-from divulge.records.risk.people_frequencies import describe_people
 from divulge.records.risk.population.population_uniques import PopulationUniques
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.uniques.suda import Suda

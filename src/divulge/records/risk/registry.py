@@ -27,8 +27,8 @@ from divulge.records.risk.class_measures.l_diversity import (
 from divulge.records.risk.class_measures.sensitive_classes import build_counting, has_overlap
 from divulge.records.risk.class_measures.t_closeness import DISTANCES, t_closeness
 from divulge.records.risk.custom_risk import custom_risk
-from divulge.records.risk.frequencies import frequencies
-from divulge.records.risk.group_risk import household_risk
+from divulge.records.risk.frequencies.frequencies import frequencies
+from divulge.records.risk.links.group_risk import household_risk
 from divulge.records.risk.masked_numbers import INTERVALS, distance_linkage, interval_disclosure
 from divulge.records.risk.measure_spec import (
     JudgedFigure,

@@ -14,8 +14,8 @@ from typing import Any
 from divulge.assessment import attacks, measures
 from divulge.assessment.assessment_measures import ASSESSMENT_MEASURES
 from divulge.data.dictionary import find_name_problems
-from divulge.records.risk.links import Links, choose_id, find_column_problems, read_links
-from divulge.records.risk.links_table import LinksTable, as_settings
+from divulge.records.risk.links.links import Links, choose_id, find_column_problems, read_links
+from divulge.records.risk.links.links_table import LinksTable, as_settings
 from divulge.records.risk.measure_spec import MeasureSpec
 from divulge.records.risk.registry import MEASURES, find_measure
 from divulge.release.release_file.settings import AdversaryTable, LimitTable, ReleaseTable

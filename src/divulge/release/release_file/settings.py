@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import as_names
 from divulge.protection.method.decoys import MOST_DECOYS
-from divulge.records.risk.links_table import LinksTable
+from divulge.records.risk.links.links_table import LinksTable
 
 
 def _as_list(value: Any) -> Any:

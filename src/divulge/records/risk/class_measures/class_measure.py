@@ -18,7 +18,7 @@ from divulge.data import Dataset
 from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_class_measure
 from divulge.records.risk.class_measures.sensitive_classes import CountingRules, SensitiveClasses
-from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.frequencies.frequencies import frequencies
 from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.null_readings import Nulls
 from divulge.records.risk.record_risk import RecordRisk

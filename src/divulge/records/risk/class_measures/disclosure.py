@@ -25,8 +25,8 @@ from divulge.records.risk.class_measures.sensitive_classes import (
     classify_records,
     has_overlap,
 )
-from divulge.records.risk.figures_on_demand import SentencesOnDemand
-from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.frequencies.figures_on_demand import SentencesOnDemand
+from divulge.records.risk.frequencies.frequencies import frequencies
 from divulge.records.risk.null_readings import Nulls, settle_reading
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.records.risk.row_numbers import count_chosen, require_rows_at_home

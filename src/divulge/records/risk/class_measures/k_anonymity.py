@@ -18,7 +18,8 @@ from divulge.records.risk.class_measures.sensitive_classes import (
     classify_records,
     has_overlap,
 )
-from divulge.records.risk.frequencies import Frequencies, frequencies
+from divulge.records.risk.frequencies.frequencies import frequencies
+from divulge.records.risk.frequencies.result import Frequencies
 from divulge.records.risk.null_readings import Nulls
 from divulge.work.arrays import Floats
 

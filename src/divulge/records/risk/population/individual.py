@@ -18,8 +18,8 @@ from divulge.classes.people import require_one_record_each
 from divulge.classes.population_size import is_sample
 from divulge.data import Dataset
 from divulge.records import tuning
-from divulge.records.risk.figures_on_demand import SentencesOnDemand
-from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.frequencies.figures_on_demand import SentencesOnDemand
+from divulge.records.risk.frequencies.frequencies import frequencies
 from divulge.records.risk.null_readings import Nulls
 from divulge.records.risk.record_risk import RecordRisk
 from divulge.work import InvalidInput, Problem

@@ -27,7 +27,7 @@ from divulge.records.risk.class_measures.sensitive_classes import (
     CountingRules,
     build_counting,
 )
-from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.frequencies.frequencies import frequencies
 from divulge.records.risk.null_readings import SEMANTICS_OF_RELEASE, Nulls
 from divulge.records.risk.population.population_list import PopulationMatch, match_population
 from divulge.records.risk.record_risk import RecordRisk

@@ -20,7 +20,7 @@ from divulge.classes.keys import assign_classes
 from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import sampling_weights
 from divulge.data import Column, Dataset
-from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.frequencies.frequencies import frequencies
 from divulge.records.risk.null_readings import Nulls, settle_reading
 from divulge.records.risk.population.population_fits import (
     compute_negative_binomial_chances,

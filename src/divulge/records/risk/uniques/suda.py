@@ -25,7 +25,8 @@ from divulge.classes.keys import assign_classes
 from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.records.risk.charts import draw_contributions
-from divulge.records.risk.frequencies import Frequencies, frequencies
+from divulge.records.risk.frequencies.frequencies import frequencies
+from divulge.records.risk.frequencies.result import Frequencies
 from divulge.records.risk.measure_names import name_risk
 from divulge.records.risk.null_readings import settle_reading
 from divulge.records.risk.record_risk import RecordRisk

@@ -22,7 +22,7 @@ from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.records.risk.class_measures.class_measure import ClassMeasure
 from divulge.records.risk.class_measures.sensitive_classes import CountingRules
-from divulge.records.risk.frequencies import frequencies
+from divulge.records.risk.frequencies.frequencies import frequencies
 from divulge.records.risk.null_readings import (
     SEMANTICS_OF_ALIKE_NULLS,
     Nulls,

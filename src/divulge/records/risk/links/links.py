@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.data.dictionary import find_name_problems
-from divulge.records.risk.clusters import (
+from divulge.records.risk.links.clusters import (
     UNKNOWN,
     Clusters,
     Unknown,

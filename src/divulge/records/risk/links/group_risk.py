@@ -13,8 +13,8 @@ from divulge.assessment import Sentence
 from divulge.classes.keys import densify_keys
 from divulge.classes.survey_design import number_households
 from divulge.data import Dataset
-from divulge.records.risk.clusters import Clusters
-from divulge.records.risk.links import read_links
+from divulge.records.risk.links.clusters import Clusters
+from divulge.records.risk.links.links import read_links
 from divulge.records.risk.population.individual import Method, individual_risk
 from divulge.records.risk.record_risk import RecordRisk
 
