@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from divulge.cli.attack_arguments import parse_gain, parse_targets
 from divulge.cli.data_reader import DataReader, add_roles, is_of_release, split_attributes
 from divulge.cli.options import Overwrite, Person, StopAfter
 from divulge.cli.record_tables import RecordId, write_record_table
@@ -200,11 +201,11 @@ def attack(
             model,
             split_attributes(knows, attribute_names) if knows else None,
             split_attributes(seeks, attribute_names) if seeks else None,
-            target=_parse_targets(target, datasets) if target else None,
+            target=parse_targets(target, datasets) if target else None,
             population=_read_dataset(reader, population) if population else None,
             on=on,
             prior=prior,
-            gain=_parse_gain(gain) if gain else None,
+            gain=parse_gain(gain) if gain else None,
             release=[_read_dataset(reader, each) for each in release] if release else None,
             duplicates=duplicates,  # type: ignore[arg-type]  # checked by the attack
             seed=seed,
@@ -252,25 +253,6 @@ def _require_distinct_files(sources: list[str]) -> None:
         if Path(source).resolve() in [Path(other).resolve() for other in sources[:place]]:
             problems.add(f"dataset {place + 1}", f'file "{Path(source).name}" is given twice.')
     problems.raise_any()
-
-
-def _parse_gain(texts: list[str]) -> dict[str, Any]:
-    """A gain as a release file would say it."""
-    from divulge.work import InvalidInput, Problem
-
-    gain: dict[str, Any] = {}
-    try:
-        for each in texts:
-            name, _, value = each.partition("=")
-            if name == "worth":
-                pairs = [pair.rpartition(":") for pair in value.split(",")]
-                gain["worth"] = {text: float(amount) for text, _, amount in pairs}
-            else:
-                gain[name] = int(value) if name == "guesses" else float(value)
-    except ValueError:
-        message = "write guesses=3, within=5, worth=yes:10,no:1 or wrong=1."
-        raise InvalidInput("attack", [Problem("gain", message)]) from None
-    return gain
 
 
 def _split_engine(source: str, engine: str | None) -> tuple[str | None, str]:
@@ -342,55 +324,6 @@ def _tell_engine(relation: Relation) -> None:
     else:
         said = build_sentence("records.elsewhere", engine=relation.engine)
     typer.echo(said, err=True)
-
-
-def _parse_targets(texts: list[str], datasets: list[Dataset]) -> Any:
-    """What is known of one person; of several datasets a list, None where the person is absent."""
-    from divulge.work import Problems
-
-    problems = Problems("attack")
-    targets: list[dict[str, Any] | None] = [{} for _ in datasets]
-    for each in texts:
-        number, colon, rest = each.partition(":")
-        place = int(number) - 1 if colon and number.isdigit() else 0
-        text = rest if colon and number.isdigit() else each
-        if not 0 <= place < len(datasets):
-            problems.add("target", f"there is no dataset {place + 1}.")
-        elif text == "absent" and place > 0:
-            targets[place] = None
-        else:
-            person = targets[place]
-            name, value = _parse_target(problems, text, datasets[place])
-            if person is not None and name is not None:
-                person[name] = value
-    problems.raise_any()
-    return targets[0] if len(datasets) == 1 else targets
-
-
-def _parse_target(problems: Any, assignment: str, dataset: Dataset) -> tuple[str | None, Any]:
-    """What was written as attribute=value, the value in the attribute's own type."""
-    from divulge.data import Relation
-
-    name, equals, text = assignment.partition("=")
-    if not equals or name not in dataset.names:
-        problems.add("target", f'"{name}" is not attribute=value.', name, dataset.names)
-        return None, None
-    if isinstance(dataset, Relation):
-        return name, _parse_value(dataset, name, text)
-    values = {str(value): value for value in dataset.columns[name].values.to_pylist()}
-    return name, values.get(text, text) if text else None
-
-
-def _parse_value(relation: Relation, name: str, text: str) -> Any:
-    """A value in the attribute's own type; a text that is none stays as it is, and fits nobody."""
-    import pyarrow as pa
-
-    if not text:
-        return None
-    try:
-        return pa.scalar(text).cast(relation.find_type(name)).as_py()
-    except pa.ArrowException:
-        return text
 
 
 def _write_table(table: Any, out: Path) -> None:
