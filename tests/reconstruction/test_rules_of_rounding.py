@@ -17,7 +17,7 @@ from tests.reconstruction.strategies import audited, dataset, two_tables
 
 from divulge.reconstruction import RULES, Generalised, Totals
 from divulge.reconstruction.problem.instance import Instance
-from divulge.reconstruction.problem.rounding import read_totals
+from divulge.reconstruction.problem.rounding import interpret_totals
 from divulge.reconstruction.solving.left_out_records import add_discard_bin
 from divulge.reconstruction.solving.mismatched_totals import solve_under_premise
 
@@ -143,7 +143,7 @@ def test_a_bin_for_records_left_out_has_room_for_whatever_was(seed: int, rule: A
     truth = np.append(random.integers(0, m, n - 1), m)  # the last is left out
     inside = [amounts[truth == b] for b in range(m)]
     rounded = [int(sum((100 * np.rint(some / 100)).astype(int))) for some in inside]
-    read = read_totals(
+    read = interpret_totals(
         rule, amounts, [Decimal(r) for r in rounded], unit=Decimal(1), step=Decimal(100)
     )
     assume(as_read(amounts[:-1], read).is_allocation(truth[:-1]))
@@ -155,7 +155,7 @@ def test_a_bin_for_records_left_out_has_room_for_whatever_was(seed: int, rule: A
 def test_several_bins_may_be_wider_together_than_one_with_all_packages() -> None:
     amounts = np.array([852, 749, 48, 749, 549, 448])
     totals = [Decimal(total) for total in (400, 700, 1400, 700)]
-    read = read_totals("unknown_clt", amounts, totals, unit=Decimal(1), step=Decimal(100))
+    read = interpret_totals("unknown_clt", amounts, totals, unit=Decimal(1), step=Decimal(100))
     instance = as_read(amounts, read)
     assert instance.is_allocation(np.array([2, 1, 2, 3, 2, 0]))
     found = solve_under_premise(instance, "excluded", 1.0)

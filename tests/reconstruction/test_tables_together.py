@@ -14,7 +14,7 @@ from tests.reconstruction.strategies import MADE_BY, dataset, total_by
 from divulge import InvalidInput
 from divulge.reconstruction import Generalised, Reconstruction, Totals, allocate, reconstruct
 from divulge.reconstruction.auditing.totals import match_records
-from divulge.reconstruction.problem.rounding import read_totals
+from divulge.reconstruction.problem.rounding import interpret_totals
 
 HEADING: dict[str, str | Generalised] = {"heading": Generalised("product", prefix=1)}
 PRODUCT: dict[str, str | Generalised] = {"product": "product"}
@@ -211,7 +211,7 @@ def test_amounts_are_rounded_one_by_one_as_plain_decimals_are() -> None:
     cents = random.integers(0, 400, 300) * 5
     for kind in ("", "_half_even", "_down"):
         rule: Any = f"round_then_sum{kind}"
-        read = read_totals(rule, cents, [Decimal(1)], unit=Decimal("0.01"), step=Decimal(1))
+        read = interpret_totals(rule, cents, [Decimal(1)], unit=Decimal("0.01"), step=Decimal(1))
         plain = [int(total_by(rule, [Decimal(int(c)) / 100])) * 100 for c in cents]
         assert read.amounts.tolist() == plain
 

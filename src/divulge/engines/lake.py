@@ -36,7 +36,7 @@ class ParquetFiles:
     engine: str = field(default="duckdb", repr=False)
     """Who counts; an address may hold a token, so it is never shown."""
 
-    is_cheap = True
+    has_cheap_fingerprint = True
     """Whether the fingerprint is found without a look at all records."""
 
     def find_fingerprint(self, session: Session | None, name: str = RAW) -> str:  # noqa: ARG002  # files tell it
@@ -66,7 +66,7 @@ class DatabaseTable:
     """Its schema and its name."""
     engine: str = "duckdb"
 
-    is_cheap = True
+    has_cheap_fingerprint = True
 
     def find_fingerprint(self, session: Session | None, name: str = RAW) -> str:  # noqa: ARG002  # the file tells it
         """A digest of the file: its size, and when it was written."""
@@ -86,7 +86,7 @@ class LakeTable:
     """The address of the server; it may hold a token, so it is never shown."""
     table: str
 
-    is_cheap = False
+    has_cheap_fingerprint = False
 
     def find_fingerprint(self, session: Session | None, name: str = RAW) -> str:
         """A digest of all its records: a server tells no more of a table than what is in it."""

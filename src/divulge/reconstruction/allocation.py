@@ -14,11 +14,11 @@ import numpy as np
 from divulge import work
 from divulge.assessment.assessment import Finding
 from divulge.reconstruction import tuning
-from divulge.reconstruction.auditing.rounding_diagnosis import TIGHTEST_FIRST
 from divulge.reconstruction.problem.amounts import Amount
 from divulge.reconstruction.problem.instance import Instance
 from divulge.reconstruction.problem.premises import WITH_EXTRA, Premise, PremiseOutcome
 from divulge.reconstruction.problem.puzzle_request import PuzzleRequest
+from divulge.reconstruction.problem.rounding import TIGHTEST_FIRST
 from divulge.reconstruction.problem.solution import InstanceSolution
 from divulge.reconstruction.reporting.allocation_result import Allocation
 from divulge.reconstruction.solving.ladder import solve_instance

@@ -34,15 +34,15 @@ from divulge.records.risk.null_readings import (
 from divulge.records.risk.population.recoded_population import recode_population
 from divulge.release.publication import (
     Publication,
+    assume_kept_order,
+    assume_linked_people,
+    assume_linked_people_in_limit,
     explain_linked_secret,
     find_linked_people,
     find_repeated_persons,
     has_several_records,
     list_undisclosed_datasets,
     plan_publications,
-    read_kept_order,
-    read_linked_limit,
-    read_linked_people,
     select_attackable,
 )
 from divulge.release.rule_programs.rule_program import RISK
@@ -105,7 +105,7 @@ def check_data(
     revealed = find_revealed_tables(release, publications, datasets, tabulated or datasets)
     with work.step("Attacking", len(chosen)) as step:
         for named in chosen:
-            adversary = read_kept_order(read_linked_people(named, linked), publications)
+            adversary = assume_kept_order(assume_linked_people(named, linked), publications)
             attack = find_attack(adversary)
             if adversary.name in revealed:
                 adversary = replace(adversary, settings=attack.reveal_table(adversary.settings))
@@ -291,7 +291,7 @@ def _judge_limit(
         if limit.dataset != name and (limit.dataset is not None or name in others):
             continue
         held = {other: sources[other] for other in others}
-        seen = read_linked_limit(limit, name in linked)
+        seen = assume_linked_people_in_limit(limit, name in linked)
         outcome = _judge_reading(
             seen,
             name,

@@ -30,14 +30,14 @@ from divulge.release.attack_again import view_published
 from divulge.release.check import run_knowing_original, run_on_hidden, take_held
 from divulge.release.protected_release import Part
 from divulge.release.publication import (
+    assume_kept_order,
+    assume_linked_people,
+    assume_linked_people_in_limit,
     counts_people,
     find_linked_people,
     has_several_records,
     list_undisclosed_datasets,
     plan_publications,
-    read_kept_order,
-    read_linked_limit,
-    read_linked_people,
 )
 from divulge.release.release_file.settings import ProtectionTable
 from divulge.release.rule_programs.settle_rules import find_directives, must_change
@@ -65,11 +65,12 @@ def protect_dataset(
 ) -> Iterator[Part]:
     """What is done to a dataset, one after the other, for what its limits ask."""
     compared_with = {other for limit in release.limits for other in limit.others.values()}
-    linked = find_linked_people(plan_publications(release), current)
+    publications = plan_publications(release)
+    linked = find_linked_people(publications, current)
     # What counts records of people who have several is not judged, and nothing can reach it.
     is_repeated = has_several_records(dataset)
     limits = [
-        read_linked_limit(
+        assume_linked_people_in_limit(
             limit.seeing({**current, **{other: sources[other] for other in compared_with}}),
             name in linked,
         )
@@ -83,7 +84,7 @@ def protect_dataset(
     attack_runners: dict[str | None, tuple[AttackRunner, Sequence[str]]] = {}
     by_attack: dict[str, list[LimitedAdversary]] = {}
     for named in release.adversaries:
-        adversary = read_kept_order(read_linked_people(named, linked), plan_publications(release))
+        adversary = assume_kept_order(assume_linked_people(named, linked), publications)
         theirs = [
             limit
             for limit in release.limits
@@ -105,7 +106,7 @@ def protect_dataset(
         # What rules ask for is done also where nothing is limited: this holds of any records.
         limits = [Limit("k_anonymity", at_least=1, dataset=name)]
     if _has_failing(limits, before, name) or must_change(release, name):
-        view = view_published(plan_publications(release).get(name), dataset)
+        view = view_published(publications.get(name), dataset)
         part = protection.protect(
             dataset,
             limits,

@@ -250,7 +250,7 @@ def find_linked_people(
     )
 
 
-def read_linked_people(adversary: Adversary, linked: frozenset[str]) -> Adversary:
+def assume_linked_people(adversary: Adversary, linked: frozenset[str]) -> Adversary:
     """An adversary who sees which records are of one person, where ids are published."""
     settings = adversary.settings
     if not linked & set(adversary.datasets) or not hasattr(settings, "records_known"):
@@ -258,7 +258,7 @@ def read_linked_people(adversary: Adversary, linked: frozenset[str]) -> Adversar
     return replace(adversary, settings=settings.model_copy(update={"records_known": "all"}))
 
 
-def read_kept_order(adversary: Adversary, publications: Mapping[str, Publication]) -> Adversary:
+def assume_kept_order(adversary: Adversary, publications: Mapping[str, Publication]) -> Adversary:
     """An adversary to whom neighbouring records tell, where the order of the source is kept."""
     publication = publications.get(adversary.datasets[0]) if adversary.datasets else None
     if publication is None or not publication.ordered or not hasattr(adversary.settings, "ordered"):
@@ -283,7 +283,7 @@ def explain_linked_secret(adversary: Adversary, linked: frozenset[str]) -> str |
     )
 
 
-def read_linked_limit(limit: Limit, is_linked: bool) -> Limit:
+def assume_linked_people_in_limit(limit: Limit, is_linked: bool) -> Limit:
     """A limit where ids link a person's records: then all of them are known."""
     if not is_linked or limit.of_assessment or not counts_people(limit):
         return limit

@@ -30,7 +30,7 @@ LEAD = "@"
 _SEPARATORS = (";", "\t", ",", "|")
 
 
-def find_format(path: Path, named: str | None) -> HierarchyFormat:
+def find_hierarchy_format(path: Path, named: str | None) -> HierarchyFormat:
     """The format of a file: the one that is named, else by the ending of its name."""
     if named is None:
         return "argus" if path.suffix.lower() == ".hrc" else "arx"

@@ -80,7 +80,7 @@ class Hierarchy:
                 if not given.
         """
         place = usable_path(path)
-        if files.find_format(place, format) == "argus":
+        if files.find_hierarchy_format(place, format) == "argus":
             return cls._from_table(files.read_indented_codes(place, lead, total))
         return cls.from_levels(files.read_level_rows(place, separator), str(path))
 
@@ -279,7 +279,7 @@ class Hierarchy:
         if self.table is None:
             raise DivulgeError("a rule has no list of values: write `over(values)`, a table")
         place = usable_path(path)
-        if files.find_format(place, format) == "argus":
+        if files.find_hierarchy_format(place, format) == "argus":
             files.write_indented_codes(self.table, place, lead, overwrite)
         else:
             files.write_level_rows(self.table, place, separator, overwrite)

@@ -342,13 +342,13 @@ def _look_at(
     lake: Lake, names: Sequence[str], column_names: Sequence[str], *, limit: int | None
 ) -> Relation:
     said = _describe_lake(lake)
-    mark = lake.find_fingerprint(None) if lake.is_cheap else ""
+    mark = lake.find_fingerprint(None) if lake.has_cheap_fingerprint else ""
     with open_raw(lake, limit) as session:
         types = session.schema(RAW).types
         kinds = dict(zip(names, types, strict=True))
         check_types(said, {name: kinds[name] for name in column_names})
         rows = int(session.arrays(f"SELECT count(*) AS n FROM {RAW}")["n"][0])
-        if not lake.is_cheap:
+        if not lake.has_cheap_fingerprint:
             mark = lake.find_fingerprint(session)
     if rows == 0:
         raise InvalidInput(said, [Problem("", "has no records.")])

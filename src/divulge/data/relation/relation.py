@@ -166,7 +166,7 @@ class Relation(Dataset):
 
     def require_same(self, session: Session | None, name: str) -> None:
         """Refuse records that are not those that were scanned; `name` is theirs in a session."""
-        if session is None and not self.lake.is_cheap:
+        if session is None and not self.lake.has_cheap_fingerprint:
             return  # one look at all records, at the end, tells the same
         if self.lake.find_fingerprint(session, f"raw_{name}") != self.mark:
             raise EngineError(

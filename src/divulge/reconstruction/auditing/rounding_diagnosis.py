@@ -10,21 +10,8 @@ from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.table_state import TableState
 from divulge.reconstruction.auditing.totals import Group
 from divulge.reconstruction.auditing.workers import Task, solve_all
-from divulge.reconstruction.problem.rounding import Rule, SumIntervals
+from divulge.reconstruction.problem.rounding import TIGHTEST_FIRST, Rule, SumIntervals
 from divulge.work.arrays import Bools
-
-TIGHTEST_FIRST: tuple[Rule, ...] = (
-    "exact",
-    "round_then_sum",
-    "round_then_sum_half_even",
-    "round_then_sum_down",
-    "sum_then_round",
-    "sum_then_round_half_even",
-    "sum_then_round_down",
-    "unknown_clt",
-    "unknown_hard",
-)
-"""The rules from the tightest on, in the order in which a diagnosis tries them."""
 
 
 def allow_everywhere(group: Group) -> Bools:
@@ -32,9 +19,9 @@ def allow_everywhere(group: Group) -> Bools:
     return np.ones((len(group.records), len(group.rows)), bool)
 
 
-def diagnose_rule(level: TableState, read: Callable[[Rule], list[SumIntervals]]) -> Rule:
+def diagnose_rule(table: TableState, read: Callable[[Rule], list[SumIntervals]]) -> Rule:
     """The tightest rule by which small instances have an allocation: most of them, by vote."""
-    sizes = [len(g.records) * len(g.rows) for g in level.totals_match.groups]
+    sizes = [len(g.records) * len(g.rows) for g in table.totals_match.groups]
     # One package says little of the order of rounding and adding; very many take long.
     fewest, most = tuning.ROUNDING_DIAGNOSIS_PAIRS
     sample = [n for n in np.argsort(sizes) if fewest <= sizes[n] <= most][
@@ -48,9 +35,9 @@ def diagnose_rule(level: TableState, read: Callable[[Rule], list[SumIntervals]])
         readings = read(rule)
         tasks = [
             Task(
-                instance=level.build_instance(g, readings, allow_everywhere(g)), premise="complete"
+                instance=table.build_instance(g, readings, allow_everywhere(g)), premise="complete"
             )
-            for g in (level.totals_match.groups[n] for n in sample)
+            for g in (table.totals_match.groups[n] for n in sample)
         ]
         results = solve_all(
             tasks,

@@ -13,26 +13,16 @@ import numpy as np
 
 from divulge.reconstruction import tuning
 from divulge.reconstruction.auditing.totals import Group
-from divulge.reconstruction.problem.rounding import CERTAIN_RULES, Rule, SumIntervals
+from divulge.reconstruction.problem.rounding import (
+    CERTAIN_RULES,
+    Rule,
+    SumIntervals,
+    list_covered_rules,
+)
 from divulge.work.arrays import Bools, Ints
 
 RuleReader = Callable[[Rule, Ints, Ints], list[SumIntervals]]
 """Readings of some records and some rows of a table by a rule, one an amount."""
-
-
-_STRICTER_RULES: dict[Rule, tuple[Rule, ...]] = {
-    "sum_then_round": ("exact",),
-    "sum_then_round_half_even": ("exact",),
-    "sum_then_round_down": ("exact",),
-    "unknown_hard": (
-        "exact",
-        "sum_then_round",
-        "sum_then_round_half_even",
-        "round_then_sum",
-        "round_then_sum_half_even",
-    ),
-}
-"""Rules by which nothing is possible that another does not allow."""
 
 
 def find_fitting_rules(rule: Rule, groups: Sequence[Group], read: RuleReader) -> tuple[Rule, ...]:
@@ -43,7 +33,7 @@ def find_fitting_rules(rule: Rule, groups: Sequence[Group], read: RuleReader) ->
         groups: the keys, each with its records and rows.
         read: how amounts and totals are read by a rule.
     """
-    others = [r for r in CERTAIN_RULES if r != rule and r not in _STRICTER_RULES.get(rule, ())]
+    others = [r for r in CERTAIN_RULES if r != rule and r not in list_covered_rules(rule)]
     sample = sorted(groups, key=_rank_evidence)[: tuning.ROUNDING_EVIDENCE_MOST_KEYS]
     if not sample:
         return tuple(others)

@@ -14,9 +14,9 @@ from divulge.reconstruction.problem.amounts import MAX_SUM_IN_UNITS, NotAnAmount
 from divulge.reconstruction.problem.rounding import (
     Rule,
     SumIntervals,
+    interpret_totals,
     read_by_any_rule,
     read_by_several,
-    read_totals,
     read_within,
 )
 from divulge.work.arrays import Ints
@@ -62,7 +62,7 @@ class TableFigures:
             else:
                 changed = any(self.noises)
                 readings.append(
-                    read_totals(
+                    interpret_totals(
                         rule, amounts, totals, unit=unit, step=self.steps[name], changed=changed
                     )
                 )

@@ -24,8 +24,8 @@ from divulge.reconstruction.problem.rounding import (
     RULES,
     Rule,
     SumIntervals,
+    interpret_totals,
     read_by_any_rule,
-    read_totals,
     read_within,
 )
 from divulge.work import Problems
@@ -151,7 +151,7 @@ class PuzzleRequest:
         amounts, totals, unit = self.amounts[:, i], self._list_totals(i), self.units[i]
         if self.tolerance is not None:
             return read_within(amounts, totals, unit, self.tolerance)
-        return read_totals(
+        return interpret_totals(
             rule or cast("Rule", self.rounding), amounts, totals, unit=unit, step=self.step
         )
 

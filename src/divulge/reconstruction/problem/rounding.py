@@ -8,10 +8,10 @@ the bin: `slack_by_count[c]` is by how much, for c packages.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -30,34 +30,88 @@ Rule: TypeAlias = Literal[
 ]
 """What was done to the totals before they were published."""
 
-RULES: tuple[Rule, ...] = (
-    "exact",
-    "sum_then_round",
-    "sum_then_round_half_even",
-    "sum_then_round_down",
-    "round_then_sum",
-    "round_then_sum_half_even",
-    "round_then_sum_down",
-    "unknown_hard",
-    "unknown_clt",
-)
+
+@dataclass(frozen=True, kw_only=True)
+class RoundingRule:
+    """What a rule of rounding is; a new one is a row of the table below and its reading."""
+
+    rounded: Literal["nothing", "sum", "amounts", "unknown"]
+    """What was rounded before the total was published."""
+    mode: str = ROUND_HALF_UP
+    """How, as `decimal` calls it."""
+    is_certain: bool = True
+    """Whether one sum makes one total, so that what it leaves may be called certain."""
+    tightness: int
+    """A diagnosis tries rules in this order, the one that allows least first."""
+    covers: tuple[Rule, ...] = ()
+    """Rules by which nothing is possible that this one does not allow."""
+
+
+_RULES: Mapping[Rule, RoundingRule] = {
+    "exact": RoundingRule(rounded="nothing", tightness=0),
+    "sum_then_round": RoundingRule(rounded="sum", tightness=4, covers=("exact",)),
+    "sum_then_round_half_even": RoundingRule(
+        rounded="sum", mode=ROUND_HALF_EVEN, tightness=5, covers=("exact",)
+    ),
+    "sum_then_round_down": RoundingRule(
+        rounded="sum", mode=ROUND_DOWN, tightness=6, covers=("exact",)
+    ),
+    "round_then_sum": RoundingRule(rounded="amounts", tightness=1),
+    "round_then_sum_half_even": RoundingRule(rounded="amounts", mode=ROUND_HALF_EVEN, tightness=2),
+    "round_then_sum_down": RoundingRule(rounded="amounts", mode=ROUND_DOWN, tightness=3),
+    "unknown_hard": RoundingRule(
+        rounded="unknown",
+        is_certain=False,
+        tightness=8,
+        covers=(
+            "exact",
+            "sum_then_round",
+            "sum_then_round_half_even",
+            "round_then_sum",
+            "round_then_sum_half_even",
+        ),
+    ),
+    "unknown_clt": RoundingRule(rounded="unknown", is_certain=False, tightness=7),
+}
+
+RULES: tuple[Rule, ...] = tuple(_RULES)
 """All rules of rounding, by name."""
 
-SUM_RULES: tuple[Rule, ...] = (
-    "exact",
-    "sum_then_round",
-    "sum_then_round_half_even",
-    "sum_then_round_down",
+SUM_RULES: tuple[Rule, ...] = tuple(
+    name for name, rule in _RULES.items() if rule.rounded in ("nothing", "sum")
 )
 """The rules by which a total says between what the sum of the amounts lies."""
 
-CERTAIN_RULES: tuple[Rule, ...] = RULES[:-2]
+CERTAIN_RULES: tuple[Rule, ...] = tuple(name for name, rule in _RULES.items() if rule.is_certain)
 """The rules by which one sum makes one total."""
+
+TIGHTEST_FIRST: tuple[Rule, ...] = tuple(sorted(RULES, key=lambda name: _RULES[name].tightness))
+"""The rules from the tightest on, in the order in which a diagnosis tries them."""
 
 ONE_PERCENT_QUANTILE = 2.33
 """The normal quantile of the paper's threshold: one-sided, 1%."""
 
-_ROUNDING_MODES = {"": ROUND_HALF_UP, "_half_even": ROUND_HALF_EVEN, "_down": ROUND_DOWN}
+
+def list_covered_rules(rule: str) -> tuple[Rule, ...]:
+    """The rules by which nothing is possible that this one does not allow.
+
+    >>> list_covered_rules("sum_then_round")
+    ('exact',)
+    """
+    known = _RULES.get(cast("Rule", rule))
+    return () if known is None else known.covers
+
+
+def compute_rounding_error(rule: str, step: Decimal) -> Decimal:
+    """By how much a total that was rounded after adding may differ from its sum.
+
+    >>> compute_rounding_error("sum_then_round", Decimal(10))
+    Decimal('5')
+    """
+    known = _RULES.get(cast("Rule", rule))
+    if known is None or known.rounded != "sum":
+        return Decimal(0)
+    return step if known.mode == ROUND_DOWN else step / 2
 
 
 def clt_threshold(count: int) -> float:
@@ -88,7 +142,7 @@ class SumIntervals:
     extra_above: Ints
 
 
-def read_totals(
+def interpret_totals(
     rule: Rule,
     amounts: Ints,
     totals: Sequence[Decimal],
@@ -103,21 +157,23 @@ def read_totals(
     knows which of them were even.
 
     >>> unit, step = Decimal("0.01"), Decimal(1)
-    >>> sums = read_totals("sum_then_round", np.array([250]), [Decimal(3)], unit=unit, step=step)
+    >>> sums = interpret_totals(
+    ...     "sum_then_round", np.array([250]), [Decimal(3)], unit=unit, step=step
+    ... )
     >>> sums.low.tolist(), sums.high.tolist()
     ([250], [349])
     """
     per_step = step / unit
     no_slack = np.zeros(len(amounts) + 1, np.int64)
     totals_in_units = [total / unit for total in totals]
-    if rule == "exact":
+    known = _RULES[rule]
+    if known.rounded == "nothing":
         exact = np.array([_to_whole_units(total) for total in totals_in_units], np.int64)
         return SumIntervals(
             amounts=amounts, low=exact, high=exact, slack_by_count=no_slack, extra_above=no_slack
         )
-    if rule.startswith("round_then_sum"):
-        mode = _ROUNDING_MODES[rule.removeprefix("round_then_sum")]
-        rounded_amounts = _round_amounts(amounts, per_step, mode)
+    if known.rounded == "amounts":
+        rounded_amounts = _round_amounts(amounts, per_step, known.mode)
         exact = np.array([_to_whole_units(total) for total in totals_in_units], np.int64)
         return SumIntervals(
             amounts=rounded_amounts,
@@ -126,10 +182,12 @@ def read_totals(
             slack_by_count=no_slack,
             extra_above=no_slack,
         )
-    if rule.startswith("sum_then_round"):
-        kind = rule.removeprefix("sum_then_round")
-        kind = "_half_either" if changed and kind == "_half_even" else kind
-        pairs = [_find_preimage(total, per_step, kind) for total in totals_in_units]
+    if known.rounded == "sum":
+        is_either = changed and known.mode == ROUND_HALF_EVEN
+        pairs = [
+            _find_preimage(total, per_step, known.mode, is_either=is_either)
+            for total in totals_in_units
+        ]
         low, high = (np.array(side, np.int64) for side in zip(*pairs, strict=True))
         return SumIntervals(
             amounts=amounts, low=low, high=high, slack_by_count=no_slack, extra_above=no_slack
@@ -189,7 +247,7 @@ def read_by_several(readings: Sequence[SumIntervals]) -> SumIntervals:
     """What a total says if it was rounded by one of several rules of sums.
 
     >>> unit, step = Decimal("0.1"), Decimal(1)
-    >>> two = [read_totals(rule, np.array([9]), [Decimal(3)], unit=unit, step=step)
+    >>> two = [interpret_totals(rule, np.array([9]), [Decimal(3)], unit=unit, step=step)
     ...        for rule in ("sum_then_round", "sum_then_round_down")]
     >>> both = read_by_several(two)
     >>> both.low.tolist(), both.high.tolist()
@@ -202,14 +260,21 @@ def read_by_several(readings: Sequence[SumIntervals]) -> SumIntervals:
     )
 
 
-def _find_preimage(total: Decimal, per_step: Decimal, kind: str) -> tuple[int, int]:
-    """The smallest and largest sum, in units, that is rounded to this total."""
-    if kind == "_down":
+def _find_preimage(
+    total: Decimal, per_step: Decimal, mode: str, *, is_either: bool
+) -> tuple[int, int]:
+    """The smallest and largest sum, in units, that is rounded to this total.
+
+    `is_either`: halves may have gone to the even neighbour above or below.
+    """
+    if mode == ROUND_DOWN:
         return math.ceil(total), math.ceil(total + per_step) - 1
     below, above = total - per_step / 2, total + per_step / 2
-    if kind == "_half_even" and (total / per_step) % 2 != 0:
-        return math.floor(below) + 1, math.ceil(above) - 1
-    if kind in ("_half_even", "_half_either"):
+    if is_either:
+        return math.ceil(below), math.floor(above)
+    if mode == ROUND_HALF_EVEN:
+        if (total / per_step) % 2 != 0:
+            return math.floor(below) + 1, math.ceil(above) - 1
         return math.ceil(below), math.floor(above)
     return math.ceil(below), math.ceil(above) - 1
 

@@ -12,6 +12,7 @@ import numpy as np
 from divulge.data import Dataset
 from divulge.data.column import column_from_codes, encode_array
 from divulge.reconstruction.auditing.totals import Totals
+from divulge.reconstruction.problem.rounding import compute_rounding_error
 
 NOISE_COLUMN = "noise of weaker totals"
 
@@ -55,9 +56,7 @@ def _compute_rounding_error(table: Totals) -> Decimal:
     """By how much one total differs from its sum; what grows with packages adds up by itself."""
     if table.tolerance is not None:
         return Decimal(table.tolerance)
-    if not table.rounding.startswith("sum_then_round"):
-        return Decimal(0)
-    return Decimal(table.step) / (1 if table.rounding.endswith("down") else 2)
+    return compute_rounding_error(table.rounding, Decimal(table.step))
 
 
 def read_numbers(table: Totals, column: str) -> Any:

@@ -12,7 +12,7 @@ from divulge.assessment import Chart
 from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
 from divulge.assessment.sentence import Sentence, format_number, format_percent, read_phrases
 from divulge.records.inference.charts import CATALOGUE, CLASS_SIZE_BANDS, read_band_labels
-from divulge.records.risk.row_numbers import count_chosen
+from divulge.records.risk.weighted_rows import count_chosen
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:

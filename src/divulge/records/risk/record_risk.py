@@ -19,7 +19,7 @@ from divulge.qif import PriorPosterior
 from divulge.records.risk.charts import draw_risks
 from divulge.records.risk.measure_names import name_risk
 from divulge.records.risk.risk_reason import RiskReason, explain_risk
-from divulge.records.risk.row_numbers import (
+from divulge.records.risk.weighted_rows import (
     count_chosen,
     count_rows,
     find_quantiles,

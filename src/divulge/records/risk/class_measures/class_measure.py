@@ -22,7 +22,7 @@ from divulge.records.risk.frequencies.frequencies import frequencies
 from divulge.records.risk.measure_names import name_measure
 from divulge.records.risk.null_readings import Nulls
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.row_numbers import (
+from divulge.records.risk.weighted_rows import (
     count_chosen,
     count_rows,
     require_groups_at_home,

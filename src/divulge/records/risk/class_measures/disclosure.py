@@ -29,7 +29,7 @@ from divulge.records.risk.frequencies.figures_on_demand import SentencesOnDemand
 from divulge.records.risk.frequencies.frequencies import frequencies
 from divulge.records.risk.null_readings import Nulls, settle_reading
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.row_numbers import count_chosen, require_rows_at_home
+from divulge.records.risk.weighted_rows import count_chosen, require_rows_at_home
 from divulge.work import DivulgeError, InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints
 

@@ -21,7 +21,7 @@ from divulge.records.risk.null_readings import (
     Nulls,
 )
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.row_numbers import count_chosen, count_rows, require_rows_at_home
+from divulge.records.risk.weighted_rows import count_chosen, count_rows, require_rows_at_home
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
