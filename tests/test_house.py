@@ -631,7 +631,6 @@ NOT_TUNED = {
         "MAX_INITIAL_ENTRY": "what a double tells exactly enough",
         "MAX_REDUCED_ENTRY": "what a double tells exactly enough",
     },
-    "records/inference/charts.py": {"MAX_DOTS": "what the eye tells apart in a chart"},
     "records/sweep/cube_walk.py": {"NO_CLASS": "a sentinel"},
     "records/sweep/subset_cube.py": {"MOST_ROWS": "what a signed number of 32 bits holds"},
     "tables/candidate_tables/enumeration.py": {

@@ -220,6 +220,10 @@ class AttackDefaults(Attack):
         """Settings of somebody from whom no cell of the table is withheld."""
         return settings
 
+    def describe_details(self) -> Mapping[str, Any] | None:
+        """The JSON schema of the plain values that its assessments tell beside their figures."""
+        return None
+
     def seed_draws(self, settings: Any, derive_seed: Callable[[str], int]) -> Any:  # noqa: ARG002
         """The settings with a seed for what is drawn at random, where none is given.
 

@@ -215,3 +215,17 @@ LARGEST_GAIN_UNIT = 2**40
 """The largest part of one into which gains are cut where an engine adds them up as whole numbers:
 the product with weights of 2**74 in all has room in 38 digits up to a gain of a thousand. From the
 sizes of the types; no benchmark isolates it."""
+
+# --- pictures of a sweep ---
+
+MOST_DOTS = 5000
+"""Sets that a picture of a sweep shows at the most: what is seen against the size of the picture.
+Chosen by hand; no benchmark isolates it."""
+
+MOST_PANEL_DOTS = 300
+"""The same of each of several pictures on a page, which share 2 MB with all else: about 200 bytes a
+dot. Chosen by hand; no benchmark isolates it."""
+
+MOST_REPORTED_SETS = 2_500
+"""Sets of which `result.json` tells the success: all of eleven attributes, as in the paper; of more
+so many. Chosen by hand; no benchmark isolates it."""

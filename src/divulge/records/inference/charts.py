@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +13,10 @@ from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, S
 from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 from divulge.engines import ClassSizes
 from divulge.qif import PriorPosterior
+from divulge.records import tuning
 
 if TYPE_CHECKING:
     from divulge.records.sweep.result import Success, Sweep
-
-MAX_DOTS = 5000
 
 CATALOGUE = "divulge.records"
 
@@ -58,16 +57,24 @@ def draw_class_sizes(sizes: ClassSizes, subjects: str) -> Chart:
     return Chart.of(chart, records, description)
 
 
-def draw_sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
+def draw_sweep_success(
+    sweep: Sweep,
+    seeks: str | None,
+    kind: Success,
+    *,
+    weighted: bool = False,
+    most: int = tuning.MOST_DOTS,
+) -> Chart:
     """Success by the number of attributes known: one dot a set, the line is the success before.
 
     Alvim et al. 2022, Fig. 2. Of very many sets, every so manieth in the order of success is
-    drawn, the highest and the lowest of each size always.
+    drawn, the highest and the lowest of each size always. With `weighted`, records are as likely
+    as they weigh.
     """
     import altair as alt
 
-    success, size = sweep.success(seeks, kind), sweep.figures.size
-    before = sweep.prior(seeks, kind)
+    success, size = sweep.success(seeks, kind, weighted=weighted), sweep.figures.size
+    before = sweep.prior(seeks, kind, weighted=weighted)
     records = [
         {
             "size": int(size[place]),
@@ -75,11 +82,12 @@ def draw_sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
             "knows": ", ".join(sweep.names(int(place))),
             "before": before,
         }
-        for place in _choose_dots(success, size)
+        for place in choose_dots(success, size, most)
     ]
     title = _say(f"sweep.{'record' if seeks is None else 'attribute'}_{kind}", seeks=seeks)
     base = alt.Chart(Chart.source(), title=title[0].upper() + title[1:])
-    dots = base.mark_circle(size=26, opacity=0.45, color=RISK_COLOUR).encode(
+    # A word for each of thousands of dots would make the file ten times as large.
+    dots = base.mark_circle(size=26, opacity=0.45, color=RISK_COLOUR, aria=False).encode(
         x=alt.X("size:O", title=_say("sweep.size"), axis=alt.Axis(labelAngle=0)),
         y=alt.Y(
             "success:Q",
@@ -95,6 +103,35 @@ def draw_sweep_success(sweep: Sweep, seeks: str | None, kind: Success) -> Chart:
     chart = (line + dots).properties(width=460, height=260)
     description = _say("sweep.description", title=title, before=before, by_size=caption)
     return Chart.of(chart, records, description)
+
+
+def draw_added_success(added: Sequence[Mapping[str, Any]]) -> Chart:
+    """What each attribute adds to what somebody knows without it, on average and at worst."""
+    import altair as alt
+
+    kinds = read_phrases(CATALOGUE, "chart.added.kinds")
+    records = [
+        {"attribute": row["attribute"], "kind": kind, "added": row[key]}
+        for row in added
+        for kind, key in zip(kinds, ("average", "worst"), strict=True)
+    ]
+    first = added[0]
+    title = _say("added.title", attribute=first["attribute"], average=first["average"])
+    chart = (
+        alt.Chart(Chart.source(), title=title)
+        .mark_bar()
+        .encode(
+            x=alt.X("added:Q", title=_say("added.share"), axis=alt.Axis(format="%")),
+            y=alt.Y("attribute:N", title=None, sort=[row["attribute"] for row in added]),
+            yOffset=alt.YOffset("kind:N", sort=list(kinds)),
+            color=alt.Color("kind:N", title=None, sort=list(kinds),
+                            scale=alt.Scale(domain=list(kinds),
+                                            range=[RISK_COLOUR, BEFORE_COLOUR])),
+        )
+        .properties(width=420)
+    )  # fmt: skip
+    shares = "; ".join(f"{row['attribute']}: {format_percent(row['average'])}" for row in added)
+    return Chart.of(chart, records, _say("added.description", shares=shares))
 
 
 def draw_growth(assessments: Sequence[Assessment], subjects: str) -> Chart:
@@ -171,9 +208,11 @@ def draw_before_and_after(subject: str, certain: PriorPosterior, right: PriorPos
     return Chart.of(chart, records, f"{title}: {caption}")
 
 
-def _choose_dots(success: npt.NDArray[np.float64], size: npt.NDArray[np.int64]) -> list[int]:
-    """The places of the sets to draw, at most about `MAX_DOTS`."""
-    step = max(1, len(size) // MAX_DOTS)
+def choose_dots(
+    success: npt.NDArray[np.float64], size: npt.NDArray[np.int64], most: int
+) -> list[int]:
+    """The places of the sets to draw, at most about so many."""
+    step = max(1, -(-len(size) // most))
     places: list[int] = []
     for each in np.unique(size):
         of_size = np.flatnonzero(size == each)

@@ -198,15 +198,21 @@ class Sweep:
             column = {"certain": "singletons", "right": "classes"}.get(column, column)
         return np.asarray(self.figures.columns[f"weighted.{column}"] / float(weights.sum()))
 
-    def prior(self, seeks: str | None = None, kind: Success = "deterministic") -> float:
+    def prior(
+        self, seeks: str | None = None, kind: Success = "deterministic", *, weighted: bool = False
+    ) -> float:
         """The success before: a blind guess, or the most frequent value."""
+        weights = read_weights(self.dataset) if weighted else None
         if self.people is not None:
-            return self._compute_prior_of_people(self.people, seeks, kind)
-        return compute_prior_success(self.dataset, seeks, kind)
+            return self._compute_prior_of_people(self.people, seeks, kind, weights)
+        return compute_prior_success(self.dataset, seeks, kind, weights)
 
-    def _compute_prior_of_people(self, people: People, seeks: str | None, kind: Success) -> float:
+    def _compute_prior_of_people(
+        self, people: People, seeks: str | None, kind: Success, weights: Floats | None
+    ) -> float:
         secret = None if seeks is None else AttributeCodes.from_column(self.dataset.columns[seeks])
-        before = PeopleSecrets(people, Partition.single_class(self.dataset.rows), secret)
+        nothing = Partition.single_class(self.dataset.rows)
+        before = PeopleSecrets(people, nothing, secret, weights)
         count = before.certain if kind == "deterministic" else before.right
         return float(count / people.number)
 
@@ -237,31 +243,8 @@ class Sweep:
         """What each attribute adds to a set without it: on average, and at worst."""
         import pyarrow as pa
 
-        # The empty set stands first: what is known before.
-        sets = np.append(0, self.figures.sets)
-        success = np.append(self.prior(seeks, kind), self.success(seeks, kind))
-        order = np.argsort(sets, kind="stable")
-        sets, success = sets[order], success[order]
-        rows = []
-        for i, name in enumerate(self.knows):
-            bit = 1 << i
-            holding = np.flatnonzero(sets & bit)
-            without = np.searchsorted(sets, sets[holding] ^ bit)
-            has_partner = sets[np.minimum(without, len(sets) - 1)] == sets[holding] ^ bit
-            holding, without = holding[has_partner], without[has_partner]
-            added = success[holding] - success[without]
-            worst = int(np.argmax(added)) if len(added) else None
-            beside = 0 if worst is None else int(sets[without[worst]])
-            rows.append(
-                {
-                    "attribute": name,
-                    "average": float(added.mean()) if len(added) else 0.0,
-                    "worst": 0.0 if worst is None else float(added[worst]),
-                    "worst_beside": [n for j, n in enumerate(self.knows) if beside >> j & 1],
-                }
-            )
-        rows.sort(key=lambda row: -float(str(row["average"])))
-        return pa.Table.from_pylist(rows)
+        success, before = self.success(seeks, kind), self.prior(seeks, kind)
+        return pa.Table.from_pylist(list_added_success(self, success, before))
 
     def cheapest(
         self,
@@ -332,3 +315,32 @@ class Sweep:
             problems.add("seeks", f'"{seeks}" was not sought.', seeks, self.seeks)
             problems.raise_any()
         return f"{seeks}.pure" if kind == "deterministic" else f"{seeks}.best"
+
+
+def list_added_success(sweep: Sweep, success: Floats, before: float) -> list[dict[str, Any]]:
+    """What each attribute adds to a set without it, on average and at worst; the most first."""
+    # The empty set stands first: what is known before.
+    sets = np.append(0, sweep.figures.sets)
+    success = np.append(before, success)
+    order = np.argsort(sets, kind="stable")
+    sets, success = sets[order], success[order]
+    rows: list[dict[str, Any]] = []
+    for i, name in enumerate(sweep.knows):
+        bit = 1 << i
+        holding = np.flatnonzero(sets & bit)
+        without = np.searchsorted(sets, sets[holding] ^ bit)
+        has_partner = sets[np.minimum(without, len(sets) - 1)] == sets[holding] ^ bit
+        holding, without = holding[has_partner], without[has_partner]
+        added = success[holding] - success[without]
+        worst = int(np.argmax(added)) if len(added) else None
+        beside = 0 if worst is None else int(sets[without[worst]])
+        rows.append(
+            {
+                "attribute": name,
+                "average": float(added.mean()) if len(added) else 0.0,
+                "worst": 0.0 if worst is None else float(added[worst]),
+                "worst_beside": [n for j, n in enumerate(sweep.knows) if beside >> j & 1],
+            }
+        )
+    rows.sort(key=lambda row: -float(row["average"]))
+    return rows

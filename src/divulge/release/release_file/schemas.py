@@ -82,6 +82,14 @@ def result_schema() -> dict[str, Any]:
     )
     # What an attack tells beside its figures, as plain values of its own.
     assessment["properties"]["details"] = {"type": "object"}
+    assessment["allOf"] = [
+        {
+            "if": {"properties": {"attack": {"const": name}}, "required": ["attack"]},
+            "then": {"properties": {"details": details}},
+        }
+        for name, attack in sorted(attacks().items())
+        if (details := attack.describe_details()) is not None
+    ]
     limit = _build_object(
         measure={"type": "string", "examples": list(ASSESSMENT_MEASURES)},
         at_most=_MAYBE_NUMBER,
