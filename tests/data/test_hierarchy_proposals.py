@@ -153,3 +153,19 @@ def test_a_tree_says_what_it_leaves_out_and_an_attribute_without_one_is_refused(
     assert "  and 18 more" in text
     with pytest.raises(InvalidInput, match="has no hierarchy"):
         build_hierarchy_tree(column([1, 2]), "x")
+
+
+@pytest.mark.parametrize(
+    ("topic", "values", "method"),
+    [
+        ("work", [1, 2, 3, 4, 5, 6, 7], "frequency"),
+        ("household", [1, 2, 3, 4, 5, 6, 7], "intervals"),
+        ("person", [15, 20, 25, 30, 35, 40], "intervals"),
+        ("person", list(range(90)), "intervals"),
+    ],
+    ids=["numbered kinds of work", "sizes of households", "classes of ages", "ages"],
+)
+def test_neighbours_of_a_numbered_category_have_nothing_in_common(
+    topic: str, values: list[int], method: str
+) -> None:
+    assert propose_hierarchy(column(values * 5), "x", topic=topic).method == method

@@ -177,9 +177,13 @@ def borrowed(name: str, description: str, known: list[KnownAttribute]) -> tuple[
                 how = "is" if degree >= 0.98 else "is like"
                 reasons.setdefault(k.role, f'its {what} {how} "{k.name}" in {k.source}: {k.role}')
                 degrees[k.role] = max(degree, degrees.get(k.role, 0.0))
-                topic = topic or k.topic
+                numbers = {"id", "identifier", "number", "record", "unique", "uid", "code"}
+                says_what = degree >= 0.98 or set(name_similarity.split_words(k.name)) - numbers
+                topic = topic or (k.topic if says_what else "number")
     if not reasons:
         return None, "unknown", ("not recognised",), ""
+    if len(reasons) > 1 and degrees.get("time", 1.0) < 0.95:
+        del reasons["time"], degrees["time"]
     first = max(degrees, key=lambda role: degrees[role])
     why = (reasons[first], *(said for role, said in reasons.items() if role != first))
     if len(reasons) == 1:

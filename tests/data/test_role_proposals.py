@@ -288,3 +288,70 @@ def test_names_cut_short_are_read_in_full(name: str, role: str | None) -> None:
     proposal = categorise({name: ""}, SHIPPED).proposals[name]
     assert proposal.role == role
     assert role is None or "read as" in proposal.reasons[0]
+
+
+PEOPLE = 600
+
+
+def test_what_numbers_a_place_is_where_somebody_was_and_nobodys_id() -> None:
+    found = propose(
+        {
+            "patient id": [number // 2 for number in range(PEOPLE)],
+            "Facility Id": [number % 40 for number in range(PEOPLE)],
+            "cell_id": [number % 17 for number in range(PEOPLE)],
+        }
+    )
+    assert {name: p.role for name, p in found.items()} == {
+        "patient id": "person",
+        "Facility Id": "quasi_identifier",
+        "cell_id": "quasi_identifier",
+    }
+
+
+@pytest.mark.parametrize("name", ["Surname", "Last Name", "First Name", "Home address"])
+def test_people_are_not_counted_by_names_that_they_share(name: str) -> None:
+    shared = [f"name {number % 200}" for number in range(PEOPLE)]
+    assert (
+        propose({name: shared, "age": [number % 80 for number in range(PEOPLE)]})[name].role
+        == "identifier"
+    )
+
+
+@pytest.mark.parametrize("name", ["PhoneService", "own telephone", "MATRI"])
+def test_a_few_answers_are_no_key_whatever_the_name_is_like(name: str) -> None:
+    proposal = propose({name: [["no", "yes"][number % 2] for number in range(PEOPLE)]})[name]
+    assert proposal.role not in ("identifier", "person", "household", "group")
+
+
+def test_a_weight_beside_a_height_may_be_of_a_body() -> None:
+    kilograms = [50.0 + number % 40 for number in range(PEOPLE)]
+    heights = [150 + number % 45 for number in range(PEOPLE)]
+    assert propose({"weight": kilograms})["weight"].status == "settled"
+    assert propose({"weight": kilograms, "height": heights})["weight"].status == "doubt"
+
+
+def test_of_a_weight_and_its_replicates_the_weight_is_the_one() -> None:
+    names = ["SERIALNO", "PWGTP", "AGEP", "ESR", "RAC1P", "PWGTP1", "PWGTP2"]
+    found = propose({name: [1 + (i * 7) % 90 for i in range(PEOPLE)] for name in names})
+    assert found["PWGTP"].role == "weight"
+    assert not {found["PWGTP1"].role, found["PWGTP2"].role} & {"weight", "non_identifying"}
+
+
+@pytest.mark.parametrize(
+    ("names", "roles"),
+    [
+        ("SERIAL PERNUM PERWT STATEFIP INCTOT", "household,weight,sensitive"),
+        ("SEQN RIAGENDR RIDAGEYR WTMEC2YR INDFMPIR", "identifier,weight,sensitive"),
+    ],
+    ids=["IPUMS", "NHANES"],
+)
+def test_names_of_more_surveys_are_known_by_their_codebooks(names: str, roles: str) -> None:
+    found = categorise(dict.fromkeys(names.split(), ""), SHIPPED).proposals
+    assert set(roles.split(",")) <= {p.role for p in found.values()}
+    assert all(p.is_from_codebook for p in found.values())
+
+
+def test_what_somebody_did_in_a_year_is_no_moment_of_the_record() -> None:
+    names = ["HireDate", "YearsAtCompany", "TotalWorkingYears", "OverTime", "earningsMonth"]
+    found = categorise(dict.fromkeys(names, ""), SHIPPED).proposals
+    assert [found[name].role for name in names] == [*["quasi_identifier"] * 4, "sensitive"]

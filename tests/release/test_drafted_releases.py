@@ -241,3 +241,22 @@ def test_the_number_of_another_record_is_not_the_person_of_this_one(tmp_path: Pa
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     drafted = draft([tmp_path / "people.csv"], tmp_path, experience=SHIPPED)
     assert "person =" not in drafted.text
+
+
+def test_when_somebody_was_asked_is_known_of_them_where_nobody_is_asked_twice(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        [f"2024-{1 + n % 3:02d}-{1 + n % 20:02d}", 20 + n % 50, "fm"[n % 2], 1000 + 7 * n]
+        for n in range(600)
+    ]
+    sources.write_rows(tmp_path / "people.csv", ["interview date", "age", "sex", "income"], rows)
+    drafted = draft([tmp_path / "people.csv"], tmp_path, experience=SHIPPED)
+    assert drafted.kinds["people"].kind == "records"
+    known = {n for limited in read_keys(drafted) for n in limited}
+    assert "interview date" in known
+
+
+def read_keys(drafted: Draft) -> list[list[str]]:
+    limits = tomllib.loads(drafted.text)["limit"]
+    return [limit["among"] for limit in limits if limit["measure"] == "k_anonymity"]

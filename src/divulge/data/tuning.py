@@ -207,6 +207,10 @@ MIN_KEY_SHARE = 0.002
 """Values for each record that a key has at least: with fewer, hundreds of records share each.
 Chosen by hand; no benchmark isolates it."""
 
+MOST_ANSWERS = 4
+"""Values up to which an attribute that many records share is an answer (yes, no, not asked) and no
+key. Chosen by hand; no benchmark isolates it."""
+
 BYTES_PER_CODE = 4
 """Bytes a code takes while records are read, as the formats estimate it: what `scan` weighs against
 the free memory before it leaves records where they are. Chosen by hand."""
@@ -260,3 +264,8 @@ benchmark isolates it."""
 DIGIT_DATE_YEARS = (1800, 2100)
 """Years between which eight digits may be a date that nobody said to be one. Chosen by hand; no
 benchmark isolates it."""
+
+MAX_NUMBERED_CATEGORIES = 12
+"""Values up to which whole numbers from 0 or 1 are read as categories, whose neighbours have
+nothing in common: a region put beside another against an age put beside the next. Chosen by hand;
+no benchmark isolates it."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from divulge.data import tuning
 from divulge.data.dataset import Dataset
-from divulge.data.dictionary import ROLES, Dictionary, Role
+from divulge.data.dictionary import ROLES, SINGLE_ROLES, Dictionary, Role
 from divulge.data.proposals.abbreviations import Abbreviations
 from divulge.data.proposals.codebooks import find_codebook_entries
 from divulge.data.proposals.known_attributes import Experience, KnownAttribute
@@ -170,9 +170,11 @@ def _conclude_role(name: str, *matches: Sequence[tuple[float, KnownAttribute]]) 
             # One reason a category is enough to read: the first, which is the best of its text.
             reasons.setdefault(match.role, reason)
             degrees[match.role] = max(degree, degrees.get(match.role, 0.0))
-            topic = topic or match.topic
+            topic = topic or ("number" if _says_only_number(match, degree) else match.topic)
     if not reasons:
         return Proposal(attribute=name, role=None, status="unknown", reasons=("not recognised",))
+    if len(reasons) > 1 and degrees.get("time", 1.0) < 0.95:
+        del reasons["time"], degrees["time"]  # earnings of a month are earnings
     best = max(degrees, key=lambda role: degrees[role])
     ordered_reasons = (reasons[best], *(reason for role, reason in reasons.items() if role != best))
     if len(reasons) == 1:
@@ -200,6 +202,21 @@ def _conclude_role(name: str, *matches: Sequence[tuple[float, KnownAttribute]]) 
         candidates=tuple(reasons),
         topic=topic,
     )
+
+
+_OF_ONE: frozenset[Role] = frozenset({*SINGLE_ROLES, "identifier", "group"})
+_NUMBERING = frozenset({"id", "identifier", "number", "record", "unique", "uid", "code"})
+
+
+def _says_only_number(match: KnownAttribute, degree: float) -> bool:
+    """Whether a likeness says that an attribute numbers something, and not what.
+
+    >>> _says_only_number(KnownAttribute("id", "identifier", "identity"), 0.83)
+    True
+    >>> _says_only_number(KnownAttribute("customer id", "identifier", "identity"), 0.87)
+    False
+    """
+    return degree < 0.98 and _NUMBERING.issuperset(split_words(match.name))
 
 
 def _take_decisions(
@@ -269,7 +286,10 @@ def _guess_abbreviations(
                 for reason in guesses[name].reasons
             ),
         )
-        if (full := full_names.get(name)) and guesses[name].status != "unknown"
+        # Nobody is counted by a key whose name was guessed.
+        if (full := full_names.get(name))
+        and guesses[name].status != "unknown"
+        and guesses[name].role not in _OF_ONE - {"household", "weight"}
         else proposal
         for name, proposal in proposals.items()
     }
@@ -300,7 +320,8 @@ def _feed_back_conclusions(
         conclusions = [
             KnownAttribute(p.attribute, p.role, p.topic, "the conclusions for these data")
             for p in latest.values()
-            if p.role is not None and p.status == "settled"
+            # Another weight or id like one that there is says nothing but that it is another.
+            if p.role is not None and p.status == "settled" and p.role not in _OF_ONE
         ]
         unknown = {n: descriptions[n] for n, p in proposals.items() if p.status == "unknown"}
         next_proposals = _borrow_roles(unknown, conclusions) if conclusions else {}

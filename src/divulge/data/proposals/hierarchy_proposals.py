@@ -33,6 +33,9 @@ HIERARCHY_METHODS: tuple[HierarchyMethod, ...] = get_args(HierarchyMethod)
 
 _DATE_UNITS = ("hour", "day", "month", "quarter", "year", "decade")
 _CODE_TOPICS = frozenset({"work", "home", "business"})
+_CATEGORY_TOPICS = frozenset({"person", "work", "home", "place", "business", "belief", "health"})
+"""What numbers stand for without an order: sexes, marital states, kinds of work, regions. Years of
+schooling and sizes of households have one."""
 _CODE = re.compile(r"[0-9A-Za-z./-]*[0-9][0-9A-Za-z./-]*")
 
 
@@ -101,6 +104,8 @@ def propose_hierarchy(
         message = "has fewer than two values: there is nothing coarser."
         raise InvalidInput(subject, [Problem(place, message)])
     counts = np.bincount(column.codes, minlength=len(values) + 1)[: len(values)]
+    if method is None and topic in _CATEGORY_TOPICS and _are_numbered_categories(column):
+        method = "frequency"
     chosen = method or _choose_method(column, values, counts, topic)
     proposal = _MAKERS[chosen](values, counts)
     if proposal is None:
@@ -138,6 +143,17 @@ def _choose_method(
         if merged >= tuning.MIN_MERGED_SHARE * len(texts):
             return "likeness"
     return "frequency"
+
+
+def _are_numbered_categories(column: Column) -> bool:
+    """Whether whole numbers are names of a few categories: 1, 2, 3, with hardly a gap."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(column.values.type):
+        return False
+    lowest, highest = column.values[0].as_py(), column.values[-1].as_py()
+    few = 2 < len(column.values) <= tuning.MAX_NUMBERED_CATEGORIES
+    return few and lowest in (0, 1) and highest - lowest < 1.5 * len(column.values)
 
 
 def _is_crowded(values: Sequence[Any], counts: Ints) -> bool:

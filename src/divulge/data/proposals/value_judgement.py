@@ -65,7 +65,9 @@ def flag_shared_single_roles(proposals: Mapping[str, Proposal]) -> dict[str, Pro
 def _exclude_keys(dataset: Dataset, proposal: Proposal) -> Proposal:
     """A proposal without the roles of keys, if its few values cannot tell records apart."""
     values = len(dataset.columns[proposal.attribute].values)
-    if proposal.is_decided or not 0 < values < dataset.rows * tuning.MIN_KEY_SHARE:
+    too_few = values < dataset.rows * tuning.MIN_KEY_SHARE
+    is_answer = values <= tuning.MOST_ANSWERS < dataset.rows / tuning.MOST_ANSWERS
+    if proposal.is_decided or values == 0 or not (too_few or is_answer):
         return proposal
     reason = f"{values:,} values among {dataset.rows:,} records are no key"
     if proposal.status == "conflict":
@@ -76,7 +78,8 @@ def _exclude_keys(dataset: Dataset, proposal: Proposal) -> Proposal:
                 proposal, role=others[0], status="settled", reasons=reasons, candidates=()
             )
     if proposal.role in KEY_ROLES and proposal.role != "group":
-        return replace(proposal, status="doubt", reasons=(*proposal.reasons, f"but {reason}"))
+        reasons = (*proposal.reasons, f"but {reason}")
+        return replace(proposal, role=None, status="unknown", reasons=reasons)
     return proposal
 
 
@@ -90,9 +93,17 @@ def _doubt_weights(dataset: Dataset, proposal: Proposal) -> Proposal:
         reason = "but some records have no number, and every record has a weight"
     elif min(numbers, default=1) <= 0:
         reason = "but some values are not above 0, and a weight is"
+    elif body := _find_body_measures(dataset):
+        reason = f'but it may be the weight of a body, as "{body}" is beside it'
     else:
         return proposal
     return replace(proposal, status="doubt", reasons=(*proposal.reasons, reason))
+
+
+def _find_body_measures(dataset: Dataset) -> str | None:
+    """An attribute that says how tall or heavy somebody is, if there is one."""
+    tall = {"height", "bmi", "altura", "estatura", "altezza", "statura", "talla", "taille"}
+    return next((n for n in dataset.names if tall & set(drop_numbers(split_words(n)))), None)
 
 
 def _weigh_evidence(proposal: Proposal, evidence: Sequence[RoleEvidence]) -> Proposal:
@@ -140,6 +151,7 @@ def _find_repeated_ids(
         name
         for name, p in proposals.items()
         if p.role == "identifier"
+        and p.status == "settled"
         and p.topic == "identity"
         and not p.is_decided
         and not p.is_from_codebook
@@ -203,7 +215,8 @@ def _rank_rival(dataset: Dataset, proposal: Proposal, role: Role) -> tuple[float
     column = dataset.columns[proposal.attribute]
     is_settled = float(proposal.status == "settled")
     if role == "weight":
-        return is_settled, float(not words & {"household", "replicate"}), -float(len(words))
+        is_main = not words & {"household", "replicate"} and not any(w.isdigit() for w in words)
+        return is_settled, float(proposal.is_from_codebook) + float(is_main), -float(len(words))
     # A day says more of when something was than the hour of a day that is not named.
     kind = column.values.type
     is_moment = role == "time" and (pa.types.is_date(kind) or pa.types.is_timestamp(kind))

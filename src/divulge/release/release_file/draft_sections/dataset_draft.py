@@ -14,6 +14,9 @@ from functools import cached_property
 from divulge.data import Categorisation, Dataset, KindProposal, Proposal, Role
 from divulge.data.dictionary import ROLES, WITHHELD_ROLES
 
+_NOT_OF_PERSONS = ("contact", "transaction")
+"""Names, addresses and receipts: two people may share them, and one may have several."""
+
 
 @dataclass(frozen=True)
 class DatasetDraft:
@@ -37,11 +40,22 @@ class DatasetDraft:
                 continue
             if proposal.status == "settled" or role in WITHHELD_ROLES:
                 roles[name] = role
+        roles |= self._list_moments_as_keys(roles)
         roles |= self._list_roles_by_kind()
         repeated = self._find_repeated_id(roles)
         if repeated is not None:
             roles[repeated] = "person"
         return {name: roles[name] for name in self.dataset.names if name in roles}
+
+    def _list_moments_as_keys(self, roles: Mapping[str, Role]) -> dict[str, Role]:
+        """Where nobody has records at several moments, when something was is known of somebody."""
+        if self.kind.time is not None or self.kind.kind not in ("records", "households", "parties"):
+            return {}
+        return {
+            name: "quasi_identifier"
+            for name, role in roles.items()
+            if role == "time" and len(self.dataset.columns[name].values) > 1
+        }
 
     def _list_roles_by_kind(self) -> dict[str, Role]:
         """Roles that follow from what the dataset is, whatever the attributes are called."""
@@ -63,7 +77,11 @@ class DatasetDraft:
         """The identifier that is of somebody with several records; the one of most values."""
         if "person" in roles.values():
             return None
-        columns = {n: self.dataset.columns[n] for n, r in roles.items() if r == "identifier"}
+        columns = {
+            n: self.dataset.columns[n]
+            for n, r in roles.items()
+            if r == "identifier" and self.topic_of(n) not in _NOT_OF_PERSONS
+        }
         unique = [c for c in columns.values() if len(c.values) == len(c.codes)]
         if unique:
             columns = {n: c for n, c in columns.items() if self.topic_of(n) == "identity"}
