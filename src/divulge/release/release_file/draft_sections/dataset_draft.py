@@ -49,7 +49,7 @@ class DatasetDraft:
 
     def _list_moments_as_keys(self, roles: Mapping[str, Role]) -> dict[str, Role]:
         """Where nobody has records at several moments, when something was is known of somebody."""
-        if self.kind.time is not None or self.kind.kind not in ("records", "households", "parties"):
+        if self.kind.time is not None or self.kind.kind in ("totals", "crosstab"):
             return {}
         return {
             name: "quasi_identifier"
