@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from divulge import Dataset, Limit, datasets
 from divulge.assessment import attacks, measures
 from divulge.assessment.assessment_measures import ASSESSMENT_MEASURES
+from divulge.records.risk.class_measures.l_diversity import count_distinct_values
+from divulge.records.risk.class_measures.sensitive_classes import count_sensitive_values
 from divulge.records.risk.options import OtherDataset, RiskFunction
 from divulge.records.risk.registry import EVERY_NAME, MEASURES, find_measure, gather_settings
 from divulge.release import release_schema
@@ -164,3 +169,48 @@ def test_the_page_of_risks_lists_every_name_that_an_adversary_may_give() -> None
     assert sorted(named(listed)) == sorted(EVERY_NAME)
     settings = named(rest.partition(". A second dataset")[0])
     assert sorted(settings) == sorted({"knows", "seeks", "links", "threshold", *gather_settings()})
+
+
+@pytest.mark.parametrize("name", [n for n, spec in MEASURES.items() if spec.class_figure])
+def test_the_figure_of_counted_classes_is_that_of_the_records(name: str) -> None:
+    """What searches of levels take from counts is what the measure says of the data."""
+    spec = MEASURES[name]
+    people = datasets.school_census(2_000)
+    known, sought = ["gender", "ethnicity"], "disability"
+    measured: Any = spec.function(people, sought, known, nulls="value")
+    sensitive = count_sensitive_values(people, sought, known, nulls="value")
+    assert spec.class_figure is not None
+    figure = spec.class_figure(people, sought, known, {})
+    assert figure(sensitive) == pytest.approx(measured.classes)
+    if spec.distinct_values == "implied":
+        assert (figure(sensitive) <= count_distinct_values(sensitive) + 1e-9).all()
+    if spec.distinct_values == "counted":
+        assert (figure(sensitive) == count_distinct_values(sensitive)).all()
+
+
+@pytest.mark.parametrize("name", [n for n, spec in MEASURES.items() if spec.probability])
+def test_values_that_are_no_shares_are_risks_in_their_order(name: str) -> None:
+    probability = MEASURES[name].probability
+    assert probability is not None
+    risks = probability(np.array([0, 0.1, 1, 3, 40, 1e9]))
+    assert risks[0] == 0
+    assert (np.diff(risks) >= 0).all()
+    assert risks.max() <= 1
+
+
+def test_a_measure_of_classes_whose_values_are_no_shares_says_what_risk_they_are() -> None:
+    with pytest.raises(ValueError, match="beta_likeness needs `probability`"):
+        replace(MEASURES["beta_likeness"], probability=None)
+
+
+def test_protection_asks_a_measure_what_it_is_and_not_its_name() -> None:
+    """So a measure is a function and a row, and nothing need be told of it elsewhere."""
+    named = {
+        (path.name, node.value)
+        for path in (PROJECT / "src" / "divulge" / "protection").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare)
+        for node in ast.walk(node)
+        if isinstance(node, ast.Constant) and node.value in MEASURES
+    }
+    assert named == set()

@@ -59,12 +59,10 @@ from divulge.protection.recoding.utilities import (
 from divulge.protection.result.protected import Protected
 from divulge.protection.result.search_proof import SearchProof
 from divulge.records.risk.null_readings import DEFAULT_NULLS
+from divulge.records.risk.registry import MEASURES
 from divulge.work import Problems, checks
 from divulge.work.effort import Effort
 from divulge.work.secret_key import SecretKey
-
-_OF_POPULATION = ("population_uniques", "correct_matches", "delta_presence")
-"""Measures of the population, which levels meet or do not."""
 
 
 def recode(
@@ -166,7 +164,8 @@ def recode(
 
 def _is_model(limit: Limit) -> bool:
     """Whether a limit is on a model of the population, which has no risk of single records."""
-    return limit.measure in _OF_POPULATION and not has_protection_method(limit)
+    measure = MEASURES.get(limit.measure)
+    return measure is not None and measure.of_population and not has_protection_method(limit)
 
 
 def _hides_cells(dataset: Dataset, goals: Sequence[Goal]) -> bool:

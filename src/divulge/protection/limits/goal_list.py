@@ -124,6 +124,8 @@ def _check_contradictions(dataset: Dataset, goals: Sequence[Goal], problems: Pro
             problems.add(limit.measure, message)
         column = dataset.columns.get(limit.attribute or "")
         kinds = inf if column is None else column.cardinality
-        if limit.measure.endswith("l_diversity") and limit.bound > kinds:
+        measure = MEASURES.get(limit.measure)
+        asks_for_values = measure is not None and measure.distinct_values is not None
+        if asks_for_values and limit.bound > kinds:
             message = f'"{limit.attribute}" has {kinds} values; {limit.bound:g} cannot be.'
             problems.add(limit.measure, message)

@@ -197,7 +197,7 @@ class Goal:
             outcome = self.limit.judge_measurement(
                 Measurement(measurement.value, "count"), dataset.name
             )
-            return Standing(outcome, _as_risk(measurement), at_risk)
+            return Standing(outcome, _as_risk(measure, measurement), at_risk)
         return self._measure_record_risk(measure, dataset, options)
 
     def _build_options(
@@ -330,12 +330,9 @@ def _list_riskiest(risk: Floats) -> Ints:
     return order[: max(1, int((risk > 0.5 * risk.max()).sum()))]
 
 
-def _as_risk(class_measure: ClassMeasure) -> Floats:
+def _as_risk(measure: MeasureSpec, class_measure: ClassMeasure) -> Floats:
+    """Values of classes as risks of their records; where lower is worse, one over them."""
     values = class_measure.values
     if class_measure.worst == "lowest":
         return 1 / np.maximum(values, 1.0)
-    if class_measure.measure == "beta_likeness":
-        values = values / (1 + values)
-    elif class_measure.measure == "delta_disclosure":
-        values = -np.expm1(-values)
-    return np.clip(values, 0, 1)
+    return np.clip(values if measure.probability is None else measure.probability(values), 0, 1)

@@ -30,13 +30,11 @@ from divulge.protection.recoding.class_tests import (
     ValueSharesTest,
 )
 from divulge.protection.recoding.lattice import GeneralisationLattice
-from divulge.records.risk.class_measures.l_diversity import find_shares_figure
 from divulge.records.risk.class_measures.sensitive_classes import (
     CountingRules,
     SensitiveClasses,
     find_sensitive_attribute,
 )
-from divulge.records.risk.class_measures.t_closeness import build_distance_figure
 from divulge.records.risk.measure_spec import judge_average_risk
 from divulge.records.risk.null_readings import DEFAULT_NULLS
 from divulge.records.risk.population.recoded_population import recode_population
@@ -107,12 +105,8 @@ def _is_told_by_units(dataset: Dataset, goal: Goal) -> bool:
     # To who weighs, and where it is a value, absence is a value; else nothing may be absent.
     if goal.nulls not in (DEFAULT_NULLS, "value") and any(c.has_missing for c in columns):
         return False
-    return (
-        goal.is_count_limit
-        or limit.measure == "prosecutor_risk"
-        or limit.measure == "t_closeness"
-        or find_shares_figure(limit.measure, limit.options) is not None
-    )
+    measure = MEASURES[limit.measure]
+    return goal.is_count_limit or measure.is_one_over_size or measure.class_figure is not None
 
 
 def list_told_attributes(dataset: Dataset, limits: RecodingLimits) -> list[str]:
@@ -137,7 +131,7 @@ def build_class_tests(
         limit = goal.limit
         if goal.is_count_limit:
             tests.append(SizeTest(goal.among, limit.bound - 1e-9))
-        elif limit.measure == "prosecutor_risk":
+        elif MEASURES[limit.measure].is_one_over_size:
             tests.append(SizeTest(goal.among, ceil(1 / max(limit.bound, 1e-12) - 1e-9)))
         else:
             tests += _build_sensitive_tests(dataset, goal, first)
@@ -146,17 +140,14 @@ def build_class_tests(
 
 def _build_sensitive_tests(dataset: Dataset, goal: Goal, first: Ints) -> list[ClassTest]:
     limit = goal.limit
+    measure = MEASURES[limit.measure]
     name = find_sensitive_attribute(dataset, limit.attribute)
     column = dataset.columns[name]
     values, value_count = column.codes[first].astype(np.int64), len(column.values) + 1
-    if limit.measure == "distinct_l_diversity":
+    if measure.distinct_values == "counted":
         return [DistinctTest(goal.among, limit.bound, values, value_count)]
-    figure = (
-        build_distance_figure(dataset, name, goal.among, limit.options)
-        if limit.measure == "t_closeness"
-        else find_shares_figure(limit.measure, limit.options)
-    )
-    assert figure is not None  # noqa: S101  # sorted so
+    assert measure.class_figure is not None  # noqa: S101  # sorted so
+    figure = measure.class_figure(dataset, name, goal.among, limit.options)
 
     def is_failing(of_class: Ints, code: Ints, count: Ints, classes: int) -> Bools:
         overall = np.bincount(code, count, value_count)
@@ -174,7 +165,7 @@ def _build_sensitive_tests(dataset: Dataset, goal: Goal, first: Ints) -> list[Cl
         return np.asarray(limit.broken_by(figure(sensitive)))
 
     tests: list[ClassTest] = [ValueSharesTest(goal.among, values, value_count, is_failing)]
-    if limit.measure in ("entropy_l_diversity", "recursive_l_diversity"):
+    if measure.distinct_values == "implied":
         # What it implies prunes: as diverse as l values are, a class has at least l of them.
         tests.insert(0, DistinctTest(goal.among, ceil(limit.bound - 1e-9), values, value_count))
     return tests

@@ -7,7 +7,7 @@ judges one figure of that result, and protection asks it who keeps the limit fro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -16,6 +16,7 @@ from divulge.assessment.limit import RELATIVE_TOLERANCE, is_beyond_bound
 from divulge.assessment.sentence import format_number
 from divulge.data import Dataset
 from divulge.records.risk.class_measures.class_measure import ClassMeasure, CrowdMeasure
+from divulge.records.risk.class_measures.l_diversity import SharesFigure
 from divulge.records.risk.frequencies.people_frequencies import describe_people
 from divulge.records.risk.frequencies.result import Frequencies
 from divulge.records.risk.links.clusters import Clusters
@@ -37,6 +38,10 @@ PerRecord: TypeAlias = Literal["count", "risk", "class"]
 Linked: TypeAlias = Literal["risk", "crowd", "lowest"]
 """What the figures of linked records come down to: the chance that one of them is found; the crowd
 of a single record at that risk; the lowest of them."""
+
+
+ClassFigure: TypeAlias = Callable[[Dataset, str, Sequence[str], Mapping[str, Any]], SharesFigure]
+"""From the records, the sensitive attribute, what makes them alike and options to the figure."""
 
 
 class JudgedFigure(NamedTuple):
@@ -88,6 +93,23 @@ class MeasureSpec:
     """The option that holds those whom the figures are of, if not the records: they are linked."""
     size_option: str | None = None
     """The option that a bound settles if it is not given: sets of so many need not be searched."""
+    probability: Callable[[Floats], Floats] | None = None
+    """Of values of classes that are no probabilities, though higher is worse: as probabilities."""
+    class_figure: ClassFigure | None = None
+    """The figure of classes from their sensitive values alone, for searches that count classes."""
+    distinct_values: Literal["counted", "implied"] | None = None
+    """Whether the figure is how many different values a class has, or is never above it."""
+    is_one_over_size: bool = False
+    """Whether the risk of a record is one over the size of its class."""
+    of_population: bool = False
+    """Whether it is of a model of the population: levels meet a limit on it, or do not."""
+
+    def __post_init__(self) -> None:
+        """Nothing that is no probability is taken for one where records are protected by it."""
+        is_risk = self.scale == "share" or self.direction == "at_least"
+        if self.per_record == "class" and not is_risk and self.probability is None:
+            message = f"measure {self.name} needs `probability`: its values are no shares"
+            raise ValueError(message)
 
     @property
     def title(self) -> Sentence:

@@ -8,9 +8,11 @@ and its help, the published schemas, and by protection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from divulge.classes.class_sizes import count_dataset_classes
 from divulge.classes.people import find_people
@@ -18,19 +20,35 @@ from divulge.data import Dataset, Relation
 from divulge.records.risk.class_measures.disclosure import AGGREGATES, disclosure_risk
 from divulge.records.risk.class_measures.k_anonymity import anonymity_of_each
 from divulge.records.risk.class_measures.l_diversity import (
+    RECURSIVE_C,
+    SharesFigure,
     beta_likeness,
+    compute_entropy_diversity,
+    compute_log_ratio,
+    compute_recursive_diversity,
+    compute_relative_gain,
+    count_distinct_values,
     delta_disclosure,
     distinct_l_diversity,
     entropy_l_diversity,
     recursive_l_diversity,
 )
-from divulge.records.risk.class_measures.sensitive_classes import build_counting, has_overlap
-from divulge.records.risk.class_measures.t_closeness import DISTANCES, t_closeness
+from divulge.records.risk.class_measures.sensitive_classes import (
+    SensitiveClasses,
+    build_counting,
+    has_overlap,
+)
+from divulge.records.risk.class_measures.t_closeness import (
+    DISTANCES,
+    build_distance_figure,
+    t_closeness,
+)
 from divulge.records.risk.custom_risk import custom_risk
 from divulge.records.risk.frequencies.frequencies import frequencies
 from divulge.records.risk.links.group_risk import household_risk
 from divulge.records.risk.masked_numbers import INTERVALS, distance_linkage, interval_disclosure
 from divulge.records.risk.measure_spec import (
+    ClassFigure,
     JudgedFigure,
     MeasureSpec,
     judge_average_risk,
@@ -73,6 +91,7 @@ from divulge.records.risk.shared_options import (
 )
 from divulge.records.risk.uniques.suda import suda
 from divulge.records.risk.uniques.unique_sizes import minimal_unique_size
+from divulge.work.arrays import Floats
 
 
 def _take_correct_matches(dataset: Dataset, **options: Any) -> RecordRisk:
@@ -98,6 +117,22 @@ def _count_by_engine(dataset: Dataset, bound: float, **options: Any) -> JudgedFi
         return None
     sizes = count_dataset_classes(dataset, counting.attributes)
     return JudgedFigure(sizes.smallest, sizes.records_below(int(bound)), dataset.rows)
+
+
+def _take_always(figure: SharesFigure) -> ClassFigure:
+    """A figure that depends on nothing but the classes."""
+    return lambda *_: figure
+
+
+def _build_recursive_figure(
+    _dataset: Dataset, _attribute: str, _among: Sequence[str], options: Mapping[str, Any]
+) -> SharesFigure:
+    c = float(options.get("c", RECURSIVE_C))
+
+    def compute_figure(classes: SensitiveClasses) -> Floats:
+        return compute_recursive_diversity(classes, c)
+
+    return compute_figure
 
 
 _SPECS = (
@@ -165,6 +200,7 @@ _SPECS = (
         options={**NULL_OPTIONS, **PEOPLE_OPTIONS},
         per_record="risk",
         linked="risk",
+        is_one_over_size=True,
     ),
     MeasureSpec(
         name="journalist_risk",
@@ -215,6 +251,7 @@ _SPECS = (
         figure=judge_unique_share,
         sentence="limit.average",
         options=MODEL_OPTIONS,
+        of_population=True,
     ),
     MeasureSpec(
         name="correct_matches",
@@ -222,6 +259,7 @@ _SPECS = (
         figure=judge_average_risk,
         sentence="limit.average",
         options=MODEL_OPTIONS,
+        of_population=True,
     ),
     MeasureSpec(
         name="k_anonymity",
@@ -267,6 +305,7 @@ _SPECS = (
         needs=("population",),
         linked="risk",
         people_option="population",
+        of_population=True,
     ),
     MeasureSpec(
         name="distinct_l_diversity",
@@ -277,6 +316,8 @@ _SPECS = (
         of_attribute=True,
         options=CLASS_OPTIONS,
         per_record="class",
+        class_figure=_take_always(count_distinct_values),
+        distinct_values="counted",
     ),
     MeasureSpec(
         name="entropy_l_diversity",
@@ -287,6 +328,8 @@ _SPECS = (
         of_attribute=True,
         options=CLASS_OPTIONS,
         per_record="class",
+        class_figure=_take_always(compute_entropy_diversity),
+        distinct_values="implied",
     ),
     MeasureSpec(
         name="recursive_l_diversity",
@@ -297,6 +340,8 @@ _SPECS = (
         of_attribute=True,
         options={"c": Number("Of recursive_l_diversity.", default=3), **CLASS_OPTIONS},
         per_record="class",
+        class_figure=_build_recursive_figure,
+        distinct_values="implied",
     ),
     MeasureSpec(
         name="t_closeness",
@@ -311,6 +356,7 @@ _SPECS = (
             **CLASS_OPTIONS,
         },
         per_record="class",
+        class_figure=build_distance_figure,
     ),
     MeasureSpec(
         name="beta_likeness",
@@ -320,6 +366,8 @@ _SPECS = (
         of_attribute=True,
         options=CLASS_OPTIONS,
         per_record="class",
+        probability=lambda values: values / (1 + values),
+        class_figure=_take_always(compute_relative_gain),
     ),
     MeasureSpec(
         name="delta_disclosure",
@@ -329,6 +377,8 @@ _SPECS = (
         of_attribute=True,
         options=CLASS_OPTIONS,
         per_record="class",
+        probability=lambda values: -np.expm1(-values),
+        class_figure=_take_always(compute_log_ratio),
     ),
     MeasureSpec(
         name="interval_disclosure",

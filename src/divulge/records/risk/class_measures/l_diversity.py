@@ -7,8 +7,8 @@ Distinct, entropy and recursive (c, l)-diversity: Machanavajjhala et al. 2007. B
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,9 @@ Names = str | Iterable[str] | None
 
 RECURSIVE_C = 3.0
 """The factor of recursive (c, l)-diversity that is taken if none is given."""
+
+SharesFigure: TypeAlias = Callable[[SensitiveClasses], Floats]
+"""A figure of each class from the values that it has of a sensitive attribute."""
 
 
 def distinct_l_diversity(
@@ -58,7 +61,7 @@ def distinct_l_diversity(
         dataset, attribute, among, nulls=nulls, count=count, original=original
     )
     return build_sensitive_measure(
-        "distinct_l_diversity", dataset, sensitive, _count_distinct, "lowest"
+        "distinct_l_diversity", dataset, sensitive, count_distinct_values, "lowest"
     )
 
 
@@ -83,7 +86,7 @@ def entropy_l_diversity(
         dataset, attribute, among, nulls=nulls, count=count, original=original
     )
     return build_sensitive_measure(
-        "entropy_l_diversity", dataset, sensitive, _compute_entropy_diversity, "lowest"
+        "entropy_l_diversity", dataset, sensitive, compute_entropy_diversity, "lowest"
     )
 
 
@@ -115,7 +118,7 @@ def recursive_l_diversity(
         "recursive_l_diversity",
         dataset,
         sensitive,
-        lambda classes: _compute_recursive_diversity(classes, c),
+        lambda classes: compute_recursive_diversity(classes, c),
         "lowest",
     )
 
@@ -142,7 +145,7 @@ def beta_likeness(
         dataset, attribute, among, nulls=nulls, count=count, original=original
     )
     return build_sensitive_measure(
-        "beta_likeness", dataset, sensitive, _compute_relative_gain, "highest"
+        "beta_likeness", dataset, sensitive, compute_relative_gain, "highest"
     )
 
 
@@ -169,7 +172,7 @@ def delta_disclosure(
         dataset, attribute, among, nulls=nulls, count=count, original=original
     )
     return build_sensitive_measure(
-        "delta_disclosure", dataset, sensitive, _compute_log_ratio, "highest"
+        "delta_disclosure", dataset, sensitive, compute_log_ratio, "highest"
     )
 
 
@@ -209,16 +212,19 @@ def build_sensitive_measure(
     )
 
 
-def _count_distinct(sensitive: SensitiveClasses) -> Floats:
+def count_distinct_values(sensitive: SensitiveClasses) -> Floats:
+    """How many different sensitive values each class has."""
     return sensitive.sum_per_class(np.ones(sensitive.code.size))
 
 
-def _compute_entropy_diversity(sensitive: SensitiveClasses) -> Floats:
+def compute_entropy_diversity(sensitive: SensitiveClasses) -> Floats:
+    """The exponential of the entropy of the values of each class."""
     share = sensitive.share
     return np.exp(sensitive.sum_per_class(-share * np.log(share)))
 
 
-def _compute_recursive_diversity(sensitive: SensitiveClasses, c: float) -> Floats:
+def compute_recursive_diversity(sensitive: SensitiveClasses, c: float) -> Floats:
+    """The largest l for which each class is recursively (c, l)-diverse."""
     order = np.lexsort((-sensitive.count, sensitive.of_class))
     count = sensitive.count[order].astype(np.float64)
     starts = np.searchsorted(sensitive.of_class, np.arange(sensitive.classes))
@@ -233,38 +239,18 @@ def _compute_recursive_diversity(sensitive: SensitiveClasses, c: float) -> Float
     return sensitive.sum_per_class(holds.astype(float))
 
 
-def _compute_relative_gain(sensitive: SensitiveClasses) -> Floats:
+def compute_relative_gain(sensitive: SensitiveClasses) -> Floats:
+    """By how much a value is more common in each class than everywhere, at the most."""
     everywhere = sensitive.overall[sensitive.code]
     gain = np.zeros(sensitive.classes)
     np.maximum.at(gain, sensitive.of_class, (sensitive.share - everywhere) / everywhere)
     return gain
 
 
-def _compute_log_ratio(sensitive: SensitiveClasses) -> Floats:
+def compute_log_ratio(sensitive: SensitiveClasses) -> Floats:
+    """How far the shares of each class are from those everywhere, as logarithms of ratios."""
     ratio = np.zeros(sensitive.classes)
     gap = np.abs(np.log(sensitive.share / sensitive.overall[sensitive.code]))
     np.maximum.at(ratio, sensitive.of_class, gap)
-    lacks = _count_distinct(sensitive) < np.count_nonzero(sensitive.overall)
+    lacks = count_distinct_values(sensitive) < np.count_nonzero(sensitive.overall)
     return np.where(lacks, np.inf, ratio)
-
-
-SharesFigure: TypeAlias = Callable[[SensitiveClasses], Floats]
-"""A figure of each class from the values that it has of a sensitive attribute."""
-
-
-def find_shares_figure(measure: str, options: Mapping[str, Any]) -> SharesFigure | None:
-    """The figure of a measure of this module by its name; None if it is of another.
-
-    >>> find_shares_figure("k_anonymity", {}) is None
-    True
-    """
-    figures: dict[str, SharesFigure] = {
-        "distinct_l_diversity": _count_distinct,
-        "entropy_l_diversity": _compute_entropy_diversity,
-        "recursive_l_diversity": lambda classes: _compute_recursive_diversity(
-            classes, float(options.get("c", RECURSIVE_C))
-        ),
-        "beta_likeness": _compute_relative_gain,
-        "delta_disclosure": _compute_log_ratio,
-    }
-    return figures.get(measure)
