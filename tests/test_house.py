@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import json
 import re
 import tomllib
@@ -90,6 +91,15 @@ def test_what_is_offered_at_the_top_is_there() -> None:
         assert getattr(divulge, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = divulge.nonsense
+
+
+def test_everything_that_a_release_asks_an_attack_is_in_the_documents() -> None:
+    from divulge.assessment import AttackDefaults
+
+    page = (DOCS / "extending.md").read_text()
+    for name, method in vars(AttackDefaults).items():
+        if inspect.isfunction(method) and not name.startswith("_"):
+            assert f"`{name}(" in page, f"docs/extending.md does not speak of {name}"
 
 
 def test_every_command_is_in_the_documents() -> None:

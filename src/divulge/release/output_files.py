@@ -69,9 +69,9 @@ def list_inputs(release: Release) -> Inputs:
 
 def choose_file_names(release: Release) -> dict[str, str]:
     """What each dataset's file is called: as its source, or Parquet if that cannot be written."""
-    from divulge.data.formats import list_endings, parse_ending
+    from divulge.data.formats import list_writable_endings, parse_ending
 
-    writable = set(list_endings()) - {".sas7bdat", ".ods"}
+    writable = set(list_writable_endings())
     names: dict[str, str] = {}
     used = {METHODS_NOTE, *choose_table_names(release).values()}
     for name, plan in release.datasets.items():

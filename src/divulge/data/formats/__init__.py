@@ -7,7 +7,13 @@ from divulge.data.formats.file_endings import (
     parse_ending,
 )
 from divulge.data.formats.format import EncodedRecords, Format, Options, PlainFormat, TypedColumns
-from divulge.data.formats.registry import find_format, is_text_file, list_endings, write_records
+from divulge.data.formats.registry import (
+    find_format,
+    is_text_file,
+    list_endings,
+    list_writable_endings,
+    write_records,
+)
 
 __all__ = [
     "EncodedRecords",
@@ -21,6 +27,7 @@ __all__ = [
     "has_tagged_missing",
     "is_text_file",
     "list_endings",
+    "list_writable_endings",
     "parse_ending",
     "write_records",
 ]

@@ -76,6 +76,7 @@ class Format(Protocol):
     """One format: what a file says of its columns, its records batch by batch, and back."""
 
     kind: str
+    can_write: bool
 
     def read_names(self, path: Path, options: Options) -> list[str]:
         """The names of the columns, read without the records."""
@@ -107,6 +108,9 @@ class Format(Protocol):
 
 class PlainFormat:
     """What most formats have in common: they say nothing of labels, and their types are given."""
+
+    can_write = True
+    """Whether files of this format are written; else what goes out is written as Parquet."""
 
     def read_kinds(self, path: Path, options: Options) -> Mapping[str, str]:  # noqa: ARG002  # asks no file
         """What the columns hold: not known before they are read."""

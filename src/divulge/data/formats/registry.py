@@ -91,6 +91,15 @@ def list_endings() -> Iterable[str]:
     return list(_load_formats())
 
 
+def list_writable_endings() -> Iterable[str]:
+    """The endings of files that can be written.
+
+    >>> set(list_endings()) - set(list_writable_endings()) == {".sas7bdat", ".ods"}
+    True
+    """
+    return [ending for ending, format_ in _load_formats().items() if format_.can_write]
+
+
 def _find_by_ending(path: Path) -> Format:
     formats = _load_formats()
     ending = parse_ending(path)

@@ -105,6 +105,7 @@ class OpenDocumentSheet(ExcelWorkbook):
     """A sheet of an OpenDocument spreadsheet (LibreOffice)."""
 
     kind = OPEN_DOCUMENT
+    can_write = False
 
     def write(self, records: EncodedRecords, path: Path, options: Options) -> None:
         """Not written: LibreOffice opens Excel's workbooks."""

@@ -183,6 +183,7 @@ class Sas(_StatisticalFile):
     """SAS's own format, which can be read and not written."""
 
     kind = SAS
+    can_write = False
     reader = "read_sas7bdat"
 
     def write(self, records: EncodedRecords, path: Path, options: Options) -> None:  # noqa: ARG002  # refuses
