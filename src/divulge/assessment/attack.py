@@ -1,4 +1,4 @@
-"""What an attack and a measure are to the rest of the house.
+"""Protocols of attacks and measures: what a package must implement, and safe defaults.
 
 Who writes an attack must say three things (`Attack`): what its adversaries may be told, what is
 wrong with that, and what the attack finds. A release asks more, such as which of its datasets the

@@ -1,4 +1,4 @@
-"""How many the population has for whom records stand, wherever these are."""
+"""Population size: the sum of sampling weights, or the number of records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a verb runs: with progress where somebody is looking, within its time, and with care.
+"""The context of a verb: progress bars, real-time limit, output folder, checkpoints.
 
 Before any work is done it is seen that the results may go where they are to go; what is written
 appears together when all is done; what an interrupted run had finished is taken up.

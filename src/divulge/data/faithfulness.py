@@ -1,4 +1,4 @@
-"""Whether a file tells of the records what was judged: no two of them alike, none apart, anew.
+"""Faithfulness of a written file: it tells the same records apart as the dataset that was judged.
 
 An assessment looks at which records share a value, and at which values are missing; it does not
 look at how a value is written. So a file is faithful if it tells records apart as the dataset

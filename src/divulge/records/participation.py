@@ -1,4 +1,4 @@
-"""What sampling weights add to an attack: who took part is assumed known, and what if it is not.
+"""Participation in a sample: what an adversary finds who does not know who took part (weights).
 
 The models take everybody's record to be in the release. Where it is a sample, that is an adversary
 who knows who took part; one who does not finds a record's values in the population as often as the

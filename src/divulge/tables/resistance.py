@@ -1,4 +1,4 @@
-"""What a resisting suppression is worth: price, support, how well a best guess does.
+"""Evaluation of a randomised suppression: price, support, and the success of a best guess.
 
 Width alone misleads: a wide interval of which one value is likely protects nobody. So beside the
 width of the support stand the chance of a best guess (Bayes vulnerability) and the number of

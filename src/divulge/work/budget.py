@@ -1,4 +1,4 @@
-"""When to stop: because someone asks, or because the clock strikes. Never silently."""
+"""Cancellation and real-time limits: a stop on request or by the clock, and never silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What classes hold of a secret, where records stay: profiles, each with how many classes have it.
+"""Profiles of classes (how many records have which sensitive value), counted by an engine.
 
 A profile is how many records of a class have which value. Measures of classes look at nothing else,
 so classes of the same profile come home as one: most classes are small, and there are few profiles

@@ -1,4 +1,4 @@
-"""Rules of hierarchies for dates and codes: where any value goes."""
+"""Rules of hierarchies for dates and codes: the coarser values of any value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signs in the data: shapes of values, values that are unique, combinations that single out.
+"""Value patterns that suggest a role: shapes, uniqueness, combinations that single out.
 
 They never say a value: a sign names the attribute and the share of records that show it.
 """

@@ -1,1 +1,1 @@
-"""Whom knowledge fits in the data themselves."""
+"""Matching knowledge about events against the data themselves."""

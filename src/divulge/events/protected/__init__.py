@@ -1,1 +1,1 @@
-"""Whom knowledge fits in a protected release, where hidden and coarser values are maybe."""
+"""Matching knowledge about events against a protected release."""

@@ -1,4 +1,4 @@
-"""Values of many cells, kept as codes: one look-up for who asks, no object for who does not."""
+"""Dictionary-encoded values of many cells: looked up for who asks, no object for who does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the cycle may go about it, checked at once; and where it stands."""
+"""The request of a protection cycle (methods, orders, options, checked at once), and its state."""
 
 from __future__ import annotations
 

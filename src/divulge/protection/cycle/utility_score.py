@@ -1,4 +1,4 @@
-"""By what ways to protect are compared: what cells or classes lost, or somebody's own function.
+"""Utility scores: ways to protect compared by information loss, or by a function of the user's.
 
 Whatever is asked for, the smaller the score the better.
 """

@@ -1,1 +1,1 @@
-"""What limits ask of every record."""
+"""Limits as protection sees them: the risk of every record, and which records exceed the bound."""

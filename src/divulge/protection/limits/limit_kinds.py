@@ -1,4 +1,4 @@
-"""Kinds of limits: what is counted, what a class is judged by, and what no method can lower."""
+"""Kinds of limits: on class sizes, on risks or on values of classes; or judged without a method."""
 
 from __future__ import annotations
 

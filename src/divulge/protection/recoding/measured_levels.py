@@ -1,4 +1,4 @@
-"""Levels judged in full: by classes of units first, then by whatever needs the records.
+"""Feasibility of a combination of levels, judged in full: classes of units first, then records.
 
 Records that are over a limit are removed, which leaves fewer of their classes, and so on until
 nobody is over; then the figures of the whole must hold.

@@ -1,4 +1,4 @@
-"""What a recoding keeps as high as can be: what cells cost, what classes show, or a function.
+"""Utilities that a search of levels maximises: loss of cells or classes, or a registered function.
 
 Functions of other packages go by the name under which an entry point of `divulge.utilities` lists
 them, so that a release file and the command line can ask for them too.

@@ -1,4 +1,4 @@
-"""Cells that protection made coarser: their finer values are secrets as hidden ones are.
+"""Recoded cells as secrets of the refill attack: finer values are sought as suppressed ones are.
 
 A column that was recoded, for all records or for some, is read twice: as it is published, and by
 its finer values, of which those that still show are known and the others are sought. A hierarchy

@@ -1,1 +1,1 @@
-"""What attackers refill of a protection: which columns tell, and who is at risk then."""
+"""Resistance to refilling: which published columns reveal values, and which records are at risk."""

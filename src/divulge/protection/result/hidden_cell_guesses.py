@@ -1,4 +1,4 @@
-"""What attacks on hidden cells share: their chart, and what they say where no cell is hidden."""
+"""Chart and sentences that the attacks on suppressed cells share (refill, method)."""
 
 from __future__ import annotations
 

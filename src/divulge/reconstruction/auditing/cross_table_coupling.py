@@ -1,4 +1,4 @@
-"""Records of which tables tell more together than by the places that each of them leaves.
+"""Records coupled across tables: where several tables together exclude more than each by itself.
 
 Tables limit each other by sets of places. Where a record has a choice in two of them, its places in
 both may be connected, and whoever adds up both tables at once may exclude more.

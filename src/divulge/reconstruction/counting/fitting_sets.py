@@ -1,4 +1,4 @@
-"""Rungs 1 and 2: arc consistency of each bin by its listed sets, then the dynamic program.
+"""Sets of packages that fit each bin, arc consistency between bins, then the dynamic program.
 
 The sets that fit each bin, smallest bin first: what is in none of its sets is excluded, what is in
 all is forced, and that narrows the other bins. Once all sets are known, but for two bins,

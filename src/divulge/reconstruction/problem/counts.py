@@ -1,4 +1,4 @@
-"""What counting allocations gives."""
+"""Counts of allocations: how many there are in all, and for each pair of package and bin."""
 
 from __future__ import annotations
 

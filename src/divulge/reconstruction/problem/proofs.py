@@ -1,4 +1,4 @@
-"""Allocations that together have every pair of package and bin which any has."""
+"""Covering certificates: few allocations that together have every pair that any of them has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of one instance, with the certificates of it; and many as arrays."""
+"""Result of an instance (excluded, proved, open pairs; certificates), and many in arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of single records: more attributes than of the others, or only these.
+"""Knowledge about single records: more attributes than of the others, or only some.
 
 A listed company's revenue is public, and other companies' are not. Each record is known by a set
 of attributes; those that are known by the same set are looked for in the same way.

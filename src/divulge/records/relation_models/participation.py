@@ -1,4 +1,4 @@
-"""What is found, in records that stay where they are, without knowing who took part."""
+"""Participation in a sample, for records that stay where they are."""
 
 from __future__ import annotations
 

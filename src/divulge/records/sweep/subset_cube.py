@@ -1,4 +1,4 @@
-"""Every set of quasi-identifiers at once: how the cube is led over all records.
+"""The data cube of all subsets of quasi-identifiers: how it is computed over all records.
 
 The attributes are ordered by falling entropy, which keeps cells small. The first few are *fixed*:
 for each choice of which of them the adversary knows, records that agree on these form a block, and

@@ -1,4 +1,4 @@
-"""Datasets told apart by what they hold: a digest that costs little where little has changed."""
+"""Digests of datasets, by which rules are evaluated again only where something changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A suppressor that knowing it does not help against: drawn at random until the release is safe.
+"""Randomised suppression: patterns drawn at random until knowing the suppressor does not help.
 
 With a secret seed a width (at least the one asked) and costs are drawn, each from a distribution
 without end, and the cheapest pattern is taken. Every pattern that has no cell to spare at some

@@ -1,4 +1,4 @@
-"""Cutting planes, each once: what every protecting pattern keeps, over the cells that are free.
+"""The pool of cutting planes, bridge-less inequalities among them: each kept once.
 
 Beside the adversary's cuts there are bridges: a suppressed cell that cannot move (it would be the
 only unknown of some sum of sums) protects nobody, so no cheapest pattern has one. Fischetti and

@@ -1,4 +1,4 @@
-"""Where to look for a movement: among the neighbours of a cell first, then ever further out.
+"""Search scopes of the heuristic: movements among the neighbours of a cell, then further out.
 
 A movement among the parts of the same totals leaves the totals as they are, so it keeps all sums
 of the whole table: in a table with subtotals, most cells are protected by their neighbours.

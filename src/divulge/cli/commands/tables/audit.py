@@ -1,4 +1,4 @@
-"""The verb `divulge tables audit`: what suppressed cells can be, known too closely or not."""
+"""The verb `divulge tables audit`: feasibility intervals of suppressed cells."""
 
 from __future__ import annotations
 

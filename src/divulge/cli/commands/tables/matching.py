@@ -1,4 +1,4 @@
-"""The verb `divulge tables attack`: what is left to suppressed cells if the suppressor is known."""
+"""The verb `divulge tables attack`: the matching attack, by who knows how cells were suppressed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The audit by who knows the method: values that would not have been hidden or made coarser."""
+"""The audit of minimality: what an adversary who knows the method can exclude."""

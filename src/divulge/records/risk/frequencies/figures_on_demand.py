@@ -1,4 +1,4 @@
-"""Figures and sentences that are made when somebody asks for them.
+"""Lazy figures and sentences of a result: made when somebody asks for them.
 
 Protection measures the same risk after every change and looks at nothing but the values.
 """

@@ -1,4 +1,4 @@
-"""Adversaries of records, of households and of panels: people who look alike to somebody."""
+"""The gallery of adversaries for drafts on records, households and panels."""
 
 from __future__ import annotations
 
