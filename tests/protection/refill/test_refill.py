@@ -142,7 +142,7 @@ def test_where_nothing_says_what_is_hidden_it_must_be_said(released: dv.Dataset)
         protection.refill(unmarked)
     r = protection.refill(unmarked, hidden="all")
     assert r.hidden == 450
-    assert "Every missing value of a quasi-identifier was taken for a suppressed one" in str(r)
+    assert "Every missing value of a quasi-identifier was counted as suppressed" in str(r)
 
 
 def test_a_release_that_hides_nothing_cannot_be_refilled(people: dv.Dataset) -> None:

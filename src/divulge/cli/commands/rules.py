@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 COULD_NOT_RUN = 2
 
 app = typer.Typer(
-    help="What follows from the data by rules of those who know the business, and why.",
+    help="What follows from the data by rules that subject-matter experts state, and why.",
     no_args_is_help=True,
 )
 

@@ -209,7 +209,7 @@ class ProtectionTable(_StrictTable):
 
 
 class RulesTable(_StrictTable):
-    """Rules of people who know the business: who belongs together, what is risky."""
+    """Rules of subject-matter experts: who belongs together, what is risky."""
 
     files: Names = Field(description="Rule files, relative to the release file.")
     risk: str = Field(
