@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from divulge.rules import Program, check_program
@@ -74,6 +76,13 @@ def test_an_undefined_predicate_is_an_error_only_when_the_facts_are_known() -> N
     told = list_problems(text, {})
     assert "line 1, column 14" in told
     assert "line 2, column 13" in told
+
+
+def test_programs_put_together_are_held_to_the_bound_of_one() -> None:
+    half = Program.parse("".join(f"q{number}(X) :- p(X).\n" for number in range(2501)))
+    both = replace(half, statements=half.statements * 2)
+    assert "at most 5,000 rules" in "\n".join(map(str, check_program(both).problems))
+    assert "at most 5,000 rules" in list_problems("".join(f"p{n}(1).\n" for n in range(5001)))
 
 
 def test_remarks_tell_what_is_worth_a_second_look() -> None:

@@ -145,7 +145,11 @@ def test_results_do_not_depend_on_the_order_of_the_data() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("p(1). p(0).\nq(1 / X) :- p(X).", "line 2, column 1, .*a division by zero"),
+        (
+            "p(1). p(0).\nq(1 / X) :- p(X).",
+            "line 2, column 1, .*a division by zero. Exclude it: X != 0",
+        ),
+        ("p(1, 0).\nq(X / Y) :- p(X, Y).", "line 2, column 1, .*Exclude it: Y != 0"),
         ("p(999999999999999999).\nq(X * 1000) :- p(X).", "line 2, column 1, .*too large"),
         ('p("x1"). p(2).\nq(X + 1) :- p(X).', "line 2, column 1, .*text that is not a number"),
         ("p(12345678901234567890).", "line 1, column 1: a number too large"),

@@ -296,6 +296,23 @@ def test_a_program_that_is_too_long_is_refused_with_what_to_do_instead() -> None
     assert "belong into a file of data" in refuse("%" * (MOST_CHARACTERS + 1))
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q(X) :- p(X).\n" * 6000, "line 5001, column 1: A program has at most 5,000 rules"),
+        ('p(X) from "a.csv".\n' * 6000, "line 5001, column 1: A program has at most 5,000 rules"),
+        ("q(X) :- p(X)" + ", p(X)" * 2000 + ".", "A body has at most 100 literals"),
+        ("p(" + "a, " * 5000 + "a).", "An atom has at most 1,000 terms"),
+        ("p(X) :- q(" + "X, " * 5000 + "X).", "An atom has at most 1,000 terms"),
+        ("p(" + "X, " * 5000 + 'X) from "a.csv".', "A source has at most 1,000 columns"),
+        ("p(case X > 1" + " or X > 1" * 3000 + " then 1 else 0) :- q(X).", "at most 200 tests"),
+        ("p(" + "case X > 1 then 1 " * 3000 + "else 0) :- q(X).", "at most 200 tests"),
+    ],
+)
+def test_what_no_person_writes_is_refused_before_it_takes_minutes(text: str, message: str) -> None:
+    assert message in refuse(text)
+
+
 def test_a_program_is_loaded_from_its_file(tmp_path: Path) -> None:
     path = tmp_path / "groups.rules"
     path.write_bytes(b"\xef\xbb\xbfown(a, b).\r\n% end\r\n")

@@ -58,7 +58,16 @@ MOST_PROBLEMS = 50
 MOST_CHARACTERS_OF_A_LABEL = 60
 """Of a rule in a message; chosen by eye, so that a message stays on two lines."""
 MOST_RULES = 5_000
-"""Rules of a program; each costs some milliseconds to prepare. Facts are not counted. By hand."""
+"""Rules, sources and predicates of a program; each costs some milliseconds to prepare. Facts are
+not counted. By hand."""
+
+MOST_TERMS = 1_000
+"""Arguments of an atom, columns of a source; wider than any table that is handed in. By hand: each
+is a column of a table, and the database takes minutes and gigabytes for half a million."""
+
+MOST_TESTS = 200
+"""Tests of a case, and parts of one that "and" or "or" joins; by hand: the tree of the query is as
+deep."""
 
 MOST_LITERALS = 100
 """Literals of a body; DuckDB's search for an order of joins takes long beyond it. By hand."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 
 from divulge.rules import tuning
 from divulge.rules.checks.strata import list_atoms
+from divulge.rules.language.parser import TOO_MANY_RULES
 from divulge.rules.language.syntax import (
     Atom,
     EqualityRule,
@@ -44,20 +45,12 @@ def list_defined(statements: Sequence[Statement]) -> list[str]:
 
 
 def find_size_problems(statements: Sequence[Statement]) -> Iterator[Problem]:
-    """Programs that no person wrote."""
-    rules = [statement for statement in statements if list_body(statement)]
+    """Programs that no person wrote, also those of several files."""
+    rules = [each for each in statements if isinstance(each, FactSource) or each.body]
     if len(rules) > tuning.MOST_RULES:
-        count = format_quantity(len(rules), "rule is", "rules are")
-        yield Problem(
-            str(rules[tuning.MOST_RULES].place),
-            f"{count} too many: {tuning.MOST_RULES:,} are allowed. Hand facts in as data.",
-        )
-    for statement in rules:
-        if len(list_body(statement)) > tuning.MOST_LITERALS:
-            yield Problem(
-                str(statement.place),
-                f"a body may have {tuning.MOST_LITERALS} literals. Split the rule in two.",
-            )
+        yield Problem(str(rules[tuning.MOST_RULES].place), TOO_MANY_RULES)
+    elif len(list_defined(statements)) > tuning.MOST_RULES:
+        yield Problem("", TOO_MANY_RULES)
 
 
 def find_arity_problems(
@@ -118,13 +111,13 @@ def find_undefined(
     plugins: Mapping[str, RulePlugin],
 ) -> Iterator[Problem]:
     """Predicates and plug-ins that are asked for and come from nowhere."""
-    defined = [*list_defined(statements), *(given or ())]
+    defined = dict.fromkeys([*list_defined(statements), *(given or ())])
     told: set[str] = set()
     for statement in statements:
         for atom in list_atoms(list_body(statement)):
             if atom.predicate not in told and atom.predicate not in defined:
                 told.add(atom.predicate)
-                match = nearest(atom.predicate, [name for name in defined if name])
+                match = _find_nearest(atom.predicate, defined, told)
                 yield Problem(
                     str(atom.place),
                     f'"{atom.predicate}" has no facts, no source and no rule.',
@@ -142,6 +135,11 @@ def find_undefined(
                 )
 
 
+def _find_nearest(name: str, allowed: Collection[str], told: Sized) -> str | None:
+    """The nearest name, of the first problems alone: likeness of thousands takes minutes."""
+    return nearest(name, allowed) if len(told) <= tuning.MOST_PROBLEMS else None
+
+
 def list_remarks(
     statements: Sequence[Statement], given: Collection[str] | None
 ) -> Iterator[Problem]:
@@ -155,11 +153,12 @@ def list_remarks(
         if isinstance(statement, Rule) and statement.body
     }
     told: set[str] = set()
+    used, undefined = asked | derived, sorted(asked - set(list_defined(statements)))
     for statement in statements:
         name = _name_given(statement)
-        if name is not None and name not in asked | derived | told:
+        if name is not None and name not in used and name not in told:
             told.add(name)
-            match = nearest(name, sorted(asked - set(list_defined(statements))))
+            match = _find_nearest(name, undefined, told)
             yield Problem(
                 str(statement.place),
                 f'no rule asks for "{name}".',
@@ -168,7 +167,8 @@ def list_remarks(
             )
     for name in given or ():
         if name not in asked | derived and name not in list_defined(statements):
-            match = nearest(name, sorted(asked - set(list_defined(statements))))
+            told.add(name)
+            match = _find_nearest(name, undefined, told)
             yield Problem(
                 "",
                 f'facts of "{name}" are handed in, and no rule asks for them.',

@@ -125,8 +125,10 @@ def check_program(
     """
     statements = program.statements
     known_plugins = list_plugins(plugins)
+    too_long = tuple(find_size_problems(statements))
+    if too_long:  # looking at each rule would take minutes
+        return _refuse_length(program, too_long)
     facts, problems = collect_facts(statements)
-    problems += find_size_problems(statements)
     problems += find_arity_problems(statements, given or {}, known_plugins)
     remarks = list(list_remarks(statements, given))
     undefined = list(find_undefined(statements, given, known_plugins))
@@ -169,6 +171,20 @@ def check_program(
         types=types,
         plugin_types=plugin_types,
         plugins=known_plugins,
+    )
+
+
+def _refuse_length(program: HasStatements, problems: tuple[Problem, ...]) -> CheckedProgram:
+    return CheckedProgram(
+        program=program,
+        subject=name_subject(program),
+        problems=problems,
+        remarks=(),
+        may_not_end=False,
+        facts=collect_facts(())[0],
+        types={},
+        plugin_types={},
+        plugins={},
     )
 
 

@@ -166,9 +166,7 @@ class Translator:
         values = [self.translate(operand) for operand in term.operands]
         if term.operator == "/":
             numerator, divisor = (self.need_number(value, DOUBLE) for value in values)
-            self.guards.append(
-                Guard(fill("D = 0", D=divisor), "a division by zero. Exclude it: X != 0.")
-            )
+            self.guards.append(Guard(fill("D = 0", D=divisor), _describe_zero(term.operands[1])))
             return fill("(N / nullif(D, 0))", N=numerator, D=divisor)
         exact = [number_type(value.type, term.place) for value in values]
         wanted = [kind if kind == DOUBLE or term.operator != "*" else one for one in exact]
@@ -264,6 +262,11 @@ class Translator:
         self.numeric += [exp.not_(test_null(value)) for value in values if value.type.nullable]
         parts = dict(zip("TU", (value.sql for value in values), strict=False))
         return fill(templates[term.function], **parts)
+
+
+def _describe_zero(divisor: Term) -> str:
+    name = divisor.name if isinstance(divisor, Variable) else "the divisor"
+    return f"a division by zero. Exclude it: {name} != 0."
 
 
 def _deny(condition: exp.Expr) -> exp.Expr:

@@ -25,7 +25,7 @@ from divulge.rules.language.syntax import (
     Term,
     list_variables,
 )
-from divulge.rules.language.term_parser import TermParser
+from divulge.rules.language.term_parser import TOO_WIDE, TermParser
 from divulge.rules.language.tokens import (
     END,
     ILLEGAL,
@@ -36,9 +36,20 @@ from divulge.rules.language.tokens import (
     TokenStream,
     read_tokens,
 )
-from divulge.rules.tuning import MOST_CHARACTERS, MOST_CHARACTERS_OF_A_LABEL, MOST_PROBLEMS
+from divulge.rules.tuning import (
+    MOST_CHARACTERS,
+    MOST_CHARACTERS_OF_A_LABEL,
+    MOST_LITERALS,
+    MOST_PROBLEMS,
+    MOST_RULES,
+    MOST_TERMS,
+)
 from divulge.work import Problems
 
+TOO_MANY_RULES = (
+    f"A program has at most {MOST_RULES:,} rules, sources and predicates. "
+    "Hand in as data what differs by its values alone."
+)
 NAME_HOLE = re.compile(r"\{(\w+)\}")
 """Where the name of a rule has the value of a variable."""
 
@@ -103,11 +114,16 @@ class _StatementParser(TermParser):
     def read_statements(self) -> tuple[Statement, ...]:
         """All statements; what is wrong goes to the problems."""
         statements: list[Statement] = []
+        rules = 0
         while self.kind != END:
             self.first = self.position
             self._is_ended = False
             try:
                 statements.append(self._read_commented())
+                rules += isinstance(statements[-1], FactSource) or bool(statements[-1].body)
+                if rules > MOST_RULES:
+                    self._note_length()
+                    break
             except SyntaxMistake as mistake:
                 self._note_mistake(mistake)
                 if len(self.problems) >= MOST_PROBLEMS:
@@ -150,6 +166,8 @@ class _StatementParser(TermParser):
         if any(kind not in (TEXT, NUMBER, NAME) for kind in inner[::2]):
             return None
         if any(kind != "," for kind in inner[1::2]) or len(inner) % 2 == 0:
+            return None
+        if len(inner) > 2 * MOST_TERMS:
             return None
         place = self.place
         arguments: list[Term] = []
@@ -204,6 +222,9 @@ class _StatementParser(TermParser):
         literals = [self.read_literal()]
         while self.skip(","):
             literals.append(self.read_literal())
+            self.count_parts(
+                literals, MOST_LITERALS, "A body", "literals", "Split the rule in two."
+            )
         return tuple(literals)
 
     def _read_source(self) -> FactSource:
@@ -222,6 +243,7 @@ class _StatementParser(TermParser):
                 raise self.describe_surprise(
                     "The columns of a file are variables, in its order, or names of columns."
                 )
+            self.count_parts(columns, MOST_TERMS, "A source", "columns", TOO_WIDE)
         self.expect_closing(")", "the columns")
         if variables and len(variables) < len(columns):
             raise SyntaxMistake(
@@ -296,6 +318,10 @@ class _StatementParser(TermParser):
             if is_open_text:
                 return
         self.skip(".")
+
+    def _note_length(self) -> None:
+        place = self.stream.locate_offset(self.stream.starts[self.first])
+        self.problems.add(str(place), TOO_MANY_RULES)
 
     def _note_mistake(self, mistake: SyntaxMistake) -> None:
         place = self.stream.locate_offset(mistake.offset)

@@ -41,12 +41,14 @@ from divulge.rules.language.tokens import (
     WILDCARD,
     TokenStream,
 )
-from divulge.rules.tuning import MOST_DIGITS, MOST_OPERATIONS
+from divulge.rules.tuning import MOST_DIGITS, MOST_OPERATIONS, MOST_TERMS, MOST_TESTS
 from divulge.work import nearest
 
 _Part = TypeVar("_Part")
 _AFTER_TERMS = (*COMPARISONS, "in", "is", "not", "+", "-", "*", "/", "[")
 """What follows a term; behind the brackets of an atom none of it stands."""
+TOO_WIDE = "Hand several values in as several facts, or as one set."
+_SPLIT_CASE = "Write a fact for each case, and ask for it."
 _TERM_NEEDED = "A term is needed: a variable, a value, or what is calculated of them."
 
 
@@ -83,7 +85,7 @@ class TermParser(TokenCursor):
         arguments: list[Term] = []
         with self.nest():
             if self.kind != ")":
-                arguments = self._read_list(self._read_argument, "an atom")
+                arguments = self._read_list(self._read_argument, "an atom", MOST_TERMS)
         self.expect_closing(")", "the terms of an atom")
         for argument in arguments[:-1]:
             if isinstance(argument, Unpack):
@@ -235,6 +237,7 @@ class TermParser(TokenCursor):
             test = self._read_test()
             self.expect("then", 'A case is written "case X < Y then 1 else 0".')
             branches.append((test, self.read_term()))
+            self.count_parts(branches, MOST_TESTS, "A case", "tests", _SPLIT_CASE)
         self.expect("else", "A case ends with what holds otherwise: else 0.")
         return CaseTerm(tuple(branches), self.read_term(), place)
 
@@ -246,6 +249,7 @@ class TermParser(TokenCursor):
         parts = [read_part()]
         while self.skip(operator):
             parts.append(read_part())
+            self.count_parts(parts, MOST_TESTS, "A case", "tests", _SPLIT_CASE)
         return parts[0] if len(parts) == 1 else CompoundCondition(operator, tuple(parts), place)
 
     def _read_argument(self) -> Term:
@@ -285,13 +289,25 @@ class TermParser(TokenCursor):
         is_arrow = following == "-" and self.stream.kinds[closing + 2] == ">"
         return is_arrow or following not in _AFTER_TERMS
 
-    def _read_list(self, read_item: Callable[[], _Part], whole: str) -> list[_Part]:
+    def _read_list(
+        self, read_item: Callable[[], _Part], whole: str, most: int | None = None
+    ) -> list[_Part]:
         items = [read_item()]
         while self.skip(","):
             if self.kind in (")", "]", "}", ">"):
                 raise self.describe_surprise(f"A comma in {whole} is followed by a further term.")
             items.append(read_item())
+            if most is not None:
+                self.count_parts(items, most, f"{whole[0].upper()}{whole[1:]}", "terms", TOO_WIDE)
         return items
+
+    def count_parts(
+        self, parts: Sequence[object], most: int, whole: str, kind: str, advice: str
+    ) -> None:
+        """Refuse what has more parts than anybody writes by hand."""
+        if len(parts) > most:
+            message = f"{whole} has at most {most:,} {kind}. {advice}"
+            raise SyntaxMistake(message, self.stream.starts[self.position])
 
     def expect_closing(self, kind: str, whole: str) -> None:
         """Go past a closing bracket."""
