@@ -17,7 +17,6 @@ from divulge.protection.changes.changes import select_records
 from divulge.release.rule_programs import tuning
 from divulge.release.rule_programs.rule_data import RuleData
 from divulge.release.rule_programs.rule_program import ARGUMENTS, OF_RECORDS, RISK, RuleProgram
-from divulge.release.rule_programs.unmet_directives import list_least_values
 from divulge.work import DivulgeError, InvalidInput, Problem, Problems
 
 if TYPE_CHECKING:
@@ -144,10 +143,6 @@ class _Gatherer:
             derivations=tuple(self.derivations),
             remarks=tuple(self.remarks),
             choices=tuple(self.choices),
-            least_values={
-                name: list_least_values(self.data.datasets[name], found)
-                for name, found in directives.items()
-            },
         )
 
     def _read_rows(self, predicate: str) -> dict[str, list[RuleRow]]:

@@ -15,6 +15,7 @@ from divulge.release.rule_programs.evaluation import evaluate_rules
 from divulge.release.rule_programs.rule_data import RuleData
 from divulge.release.rule_programs.rule_results import RuleResults, gather_results
 from divulge.release.rule_programs.rule_risk import RuleRisk
+from divulge.release.rule_programs.unmet_directives import list_least_values
 
 if TYPE_CHECKING:
     from divulge.release.release import Release
@@ -42,6 +43,11 @@ def read_release(release: Release) -> tuple[Release, dict[str, Dataset]]:
         name: dataset if plans[name] is release.datasets[name] else plans[name].describe(dataset)
         for name, dataset in datasets.items()
     }
+    # By the hierarchies that rules give too.
+    least_values = {
+        name: list_least_values(datasets[name], directives)
+        for name, directives in results.directives.items()
+    }
     used = release.pair_datasets
     pairs = {name: pair for name, pair in results.pairs.items() if name in used}
     seen = replace(data, datasets=datasets, originals=datasets)
@@ -49,7 +55,7 @@ def read_release(release: Release) -> tuple[Release, dict[str, Dataset]]:
         release,
         datasets=plans,
         limits=[_bind_rule_risk(limit, seen) for limit in release.limits],
-        rule_results=results,
+        rule_results=replace(results, least_values=least_values),
     )
     return settled, {**datasets, **pairs}
 
