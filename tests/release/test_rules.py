@@ -16,6 +16,7 @@ from divulge import Release, datasets, report
 from divulge.data import Experience
 from divulge.protection import OutOfReachError
 from divulge.release import draft
+from divulge.release.rule_programs import tuning
 from divulge.report.page import page as verdict_page
 from divulge.work import InvalidInput
 
@@ -490,6 +491,53 @@ def test_families_by_address_and_surname_are_found_as_hardly_as_one_person(tmp_p
     assert "2 of 15 records are linked" in str(verdict)
 
 
+# Rules evaluated again on what protection has left.
+
+ALONE = ('["area", "sector"]', '["area"]')
+FEW_OF_AN_AREA = """
+    few(A, N) :- val(_, I, "area", A), N = mcount(<I>), N < 3.
+    % @name "{I} is of an area with few"
+    remove(I) :- val(_, I, "area", A), few(A, _).
+    % @name "a4 objects"
+    remove("a4").
+"""
+CHAIN = """
+    here(I) :- val(_, I, _, _).
+    next("a1", "a2"). next("a2", "a3"). next("a3", "a4").
+    remove("a1").
+    remove(J) :- next(I, J), not here(I).
+"""
+
+
+def test_what_is_few_once_somebody_else_is_removed_is_removed_too(tmp_path: Path) -> None:
+    path = write_release(tmp_path, FEW_OF_AN_AREA, limit("k_anonymity", "at_least = 2"), ALONE)
+    protected = Release.load(path).protect(out=tmp_path / "out")
+    assert protected.status == "pass"
+    assert "rules asked for 2 further changes" in str(protected.after)
+    rules = Counter(str(each.rule) for each in protected.decisions)
+    assert rules == {"a4 objects": 1, "I is of an area with few": 2}
+    published = read_records(next((tmp_path / "out" / "release").glob("companies*.csv")))
+    assert [row["area"] for row in published] == ["North"] * 3
+
+
+def test_what_is_kept_is_not_asked_for_again_and_again(tmp_path: Path) -> None:
+    rules = 'keep("a1", "area"). hide(I, "area") :- val(_, I, "sector", "Textiles").'
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 1"))
+    protected = Release.load(path).protect()
+    assert "further change" not in str(protected.after)
+
+
+def test_rules_that_go_on_asking_are_stopped_with_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_release(tmp_path, CHAIN, limit("k_anonymity", "at_least = 2"), ALONE)
+    assert "rules asked for 3 further changes" in str(Release.load(path).protect().after)
+    monkeypatch.setattr(tuning, "MOST_ROUNDS", 3)
+    with pytest.raises(OutOfReachError, match="after each of 3 protections"):
+        Release.load(path).protect(out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 # Several datasets.
 
 PEOPLE = """id,town,job
@@ -598,6 +646,18 @@ def test_what_rules_forbid_does_not_pass_a_check(tmp_path: Path) -> None:
         assert verdict.status == "fail"
         assert any(said in str(each.sentence) for each in verdict.reservations)
     assert Release.load(write_release(tmp_path, rules, limits, ALIKE)).protect().status == "pass"
+
+
+def test_a_level_that_rules_ask_for_is_reached_by_the_hierarchy_that_they_give(
+    tmp_path: Path,
+) -> None:
+    rules = 'is_a("sector", V, "any") :- val(_, _, "sector", V). recode("sector", 1).'
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 2"), ALIKE)
+    path.write_text(path.read_text().replace('["suppress"]', '["recode", "suppress"]'))
+    protected = Release.load(path).protect(out=tmp_path / "out")
+    assert protected.status == "pass"
+    published = read_records(next((tmp_path / "out" / "release").glob("companies*.csv")))
+    assert {row["sector"] for row in published} == {"any"}
 
 
 @pytest.mark.parametrize(

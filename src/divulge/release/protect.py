@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,14 +37,26 @@ from divulge.release.output_files import ExtraWriter
 from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.release_file.settings import ProtectionTable
 from divulge.release.release_secret import read_secret, require_secret
+from divulge.release.rule_programs import tuning as rule_tuning
+from divulge.release.rule_programs.rule_rounds import ask_rules_again, refuse_endless_rounds
 from divulge.release.rule_programs.settle_rules import read_release
 from divulge.release.table_protection import is_of_adversary, suppress_tables
 from divulge.release.tables_beside import BESIDE_RECORDS
 from divulge.release.verdict import Verdict
+from divulge.work.arrays import Ints
 from divulge.work.secret_key import SecretKey
 
 if TYPE_CHECKING:
     from divulge.release.release import Release
+
+
+class _Protections(NamedTuple):
+    """What was done to each dataset, what it is then, who is known of it, and who is left."""
+
+    parts: dict[str, Part]
+    current: dict[str, Dataset]
+    known_originals: dict[str, Dataset]
+    kept: dict[str, Ints]
 
 
 def protect_release(
@@ -105,9 +117,6 @@ def _protect_datasets(
     settings = release.protection or ProtectionTable(methods=["recode", "suppress"])
     if settings.order == "random" and settings.seed is None:
         settings = settings.model_copy(update={"seed": secret.derive_seed("protection")})
-    parts: dict[str, Part] = {}
-    current = dict(originals)
-    kept = {name: np.arange(dataset.rows) for name, dataset in originals.items()}
     known_originals = {name: _find_known_original(release, name, originals) for name in originals}
     full_originals = dict(known_originals)
     before = check_data(release, originals, originals=known_originals)
@@ -123,25 +132,17 @@ def _protect_datasets(
             guard_formulas=settings.guard_formulas,
         )
     adversaries, tables = suppress_tables(release, originals, before)
-    with work.step("Protecting the datasets", len(originals)) as step:
-        for name, dataset in originals.items():
-            known = known_originals[name]
-            for part in protect_dataset(
-                release,
-                name,
-                dataset,
-                known=known,
-                current=current,
-                sources=originals,
-                before=before,
-                settings=settings,
-                secret=SecretKey(secret.derive_key(f"decoys of {name}")),
-            ):
-                parts[_find_free_label(name, parts)] = part
-                current[name] = part.dataset
-                known_originals[name] = select_records(known_originals[name], part.kept)
-                kept[name] = kept[name][part.kept]
-            step.advance()
+    for _ in range(rule_tuning.MOST_ROUNDS):
+        done = _protect_each(
+            release, originals, known_originals, before=before, settings=settings, secret=secret
+        )
+        further = ask_rules_again(release, originals, done.current)
+        if further is None:
+            break
+        release = further
+    else:
+        raise refuse_endless_rounds()
+    parts, current, known_originals, kept = done
     combined = (
         {} if earlier is None else combine_with_earlier(earlier, current, originals, kept, secret)
     )
@@ -174,6 +175,41 @@ def _protect_datasets(
         merged=merged,
         guard_formulas=settings.guard_formulas,
     )
+
+
+def _protect_each(
+    release: Release,
+    originals: Mapping[str, Dataset],
+    known_originals: Mapping[str, Dataset],
+    *,
+    before: Verdict,
+    settings: ProtectionTable,
+    secret: SecretKey,
+) -> _Protections:
+    known_originals = dict(known_originals)
+    parts: dict[str, Part] = {}
+    current = dict(originals)
+    kept: dict[str, Ints] = {name: np.arange(dataset.rows) for name, dataset in originals.items()}
+    with work.step("Protecting the datasets", len(originals)) as step:
+        for name, dataset in originals.items():
+            known = known_originals[name]
+            for part in protect_dataset(
+                release,
+                name,
+                dataset,
+                known=known,
+                current=current,
+                sources=originals,
+                before=before,
+                settings=settings,
+                secret=SecretKey(secret.derive_key(f"decoys of {name}")),
+            ):
+                parts[_find_free_label(name, parts)] = part
+                current[name] = part.dataset
+                known_originals[name] = select_records(known_originals[name], part.kept)
+                kept[name] = kept[name][part.kept]
+            step.advance()
+    return _Protections(parts, current, known_originals, kept)
 
 
 def _seed_draws(release: Release, secret: SecretKey) -> Release:

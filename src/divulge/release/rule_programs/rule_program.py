@@ -6,7 +6,7 @@ may stand where links of records do, as a dataset of pairs would.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -56,6 +56,9 @@ CELLS = (VALUES, "weight")
 
 OF_HIERARCHIES = ("type_of", "sub_type_of", "inst_of", "is_a")
 """What hierarchies say of the values that occur."""
+
+DEMANDS = ("hide", "remove", "recode")
+"""What must be done whatever the risk, also where it follows only from what protection has left."""
 
 OF_RECORDS = ("risk", "knows", "knows_only", "keep", "hide", "remove", "threshold")
 """Those that speak of single records, by their identifier."""
@@ -125,10 +128,21 @@ class RuleProgram:
         """
         return any(map(_compares_values, self._risk_rules))
 
+    @property
+    def demands_read_records(self) -> bool:
+        """Whether what must be hidden, gone or coarser depends on records as they are now."""
+        demands = self.select_for(DEMANDS)
+        return demands.asks_risk or any(map(demands.reads, CELLS))
+
     def select_for_risk(self) -> RuleProgram:
         """The program without what the risk does not depend on."""
-        needed = {id(rule) for rule in self._risk_rules}
-        read = {atom.predicate for rule in self._risk_rules for atom in _list_atoms(rule)} | {RISK}
+        return self.select_for([RISK])
+
+    def select_for(self, predicates: Collection[str]) -> RuleProgram:
+        """The program without what some predicates do not depend on."""
+        rules = self._list_rules_for(predicates)
+        needed = {id(rule) for rule in rules}
+        read = {atom.predicate for rule in rules for atom in _list_atoms(rule)} | {*predicates}
         statements = [
             each
             for each in self.program.statements
@@ -138,8 +152,11 @@ class RuleProgram:
 
     @property
     def _risk_rules(self) -> list[Rule | EqualityRule]:
-        """The rules that the risk depends on; equality rules may change any value."""
-        needed, before = {RISK}, set[str]()
+        return self._list_rules_for([RISK])
+
+    def _list_rules_for(self, predicates: Collection[str]) -> list[Rule | EqualityRule]:
+        """The rules that predicates depend on; equality rules may change any value."""
+        needed, before = {*predicates}, set[str]()
         while needed != before:
             before = set(needed)
             needed |= {
