@@ -165,6 +165,14 @@ class Assessment:
         return [sentence.render(language) for sentence in (*self.sentences, claim)]
 
     @property
+    def gist(self) -> tuple[Sentence, ...]:
+        """What was found, in a sentence or two: all up to the first that counts."""
+        for place, sentence in enumerate(self.sentences):
+            if "certain" in sentence.values:
+                return tuple(self.sentences[: place + 1])
+        return tuple(self.sentences[:1])
+
+    @property
     def has_chart(self) -> bool:
         """Whether the attack draws a picture of what it found."""
         return self._chart is not None

@@ -54,6 +54,11 @@ class Outcome:
         tells_more = self.most is not None or self.by_count_only
         return " ".join(map(str, [first, *more] if tells_more else [first]))
 
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        """What is to be said beside the figure."""
+        return tuple(self.sentences[1:]) if self.judged else tuple(self.sentences)
+
     def to_dict(self) -> dict[str, Any]:
         """The limit, the figure and the outcome as plain values."""
         value = self.value if math.isfinite(self.value) else None

@@ -90,7 +90,9 @@ def check(
             verdict = check_into(loaded, out, overwrite)
     with tolerate_closed_pipe():
         if json:
-            print_json(verdict.to_dict())
+            from divulge.report import build_result
+
+            print_json(build_result(verdict))
         else:
             print_text(verdict)
             if out is not None:

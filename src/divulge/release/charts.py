@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from divulge.assessment import Assessment, Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
 from divulge.assessment.sentence import Sentence, format_percent
+from divulge.release.overview import rank_assessments
 
 if TYPE_CHECKING:
     from divulge.release.verdict import Verdict
@@ -26,9 +27,8 @@ def draw_adversaries(verdict: Verdict) -> Chart:
     """One row per adversary, one panel per kind of success."""
     import altair as alt
 
-    records = [
-        mark for assessment in verdict.assessments for mark in _list_marks(verdict, assessment)
-    ]
+    assessments = rank_assessments(verdict)
+    records = [mark for assessment in assessments for mark in _list_marks(verdict, assessment)]
     bounded = any(mark["kind"] == _say("at_most") for mark in records)
     kinds = {
         _say(kind): colour for kind, colour in MARK_COLOURS.items() if bounded or kind != "at_most"
@@ -46,7 +46,7 @@ def draw_adversaries(verdict: Verdict) -> Chart:
         axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
         scale=alt.Scale(domain=[0, 1]),
     )
-    names = [str(assessment.adversary) for assessment in verdict.assessments]
+    names = [str(assessment.adversary) for assessment in assessments]
 
     def draw_panel(title: str, first: bool) -> Any:  # Altair's type of a layered chart is a union
         base = (

@@ -61,6 +61,24 @@ class Release:
     """What followed from them, once the datasets were read."""
     accept_count_only: bool = False
     """Whether limits pass that hold only where hidden cells count as company."""
+    title: str = ""
+    """What is to be published, for people; none: the name of the file."""
+    publisher: str = ""
+    description: str = ""
+
+    @property
+    def name(self) -> str:
+        """What is to be published, as people call it."""
+        return self.title or self.path.name
+
+    def title_to_dict(self) -> dict[str, str]:
+        """What is to be published, and by whom, where the file says it."""
+        texts = {
+            "title": self.title,
+            "publisher": self.publisher,
+            "description": self.description,
+        }
+        return {key: text for key, text in texts.items() if text}
 
     @classmethod
     def load(cls, path: Path | str) -> Release:
@@ -197,6 +215,9 @@ class _Loader:
             self.rule_paths,
             rule_program=self.rules,
             accept_count_only=self.tables.accept_count_only,
+            title=self.tables.title,
+            publisher=self.tables.publisher,
+            description=self.tables.description,
         )
 
     def _load_adversary(self, table: AdversaryTable) -> Adversary | None:

@@ -215,6 +215,7 @@ class Verdict:
             "versions": versions(),
             "status": self.status,
             "passed": self.passed,
+            **self.release.title_to_dict(),
             "sentences": [sentence.render() for sentence in self.sentences],
             "reservations": [reservation.to_dict() for reservation in self.reservations],
             "datasets": [

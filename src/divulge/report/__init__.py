@@ -12,13 +12,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from divulge.report.page import report
-from divulge.report.results import check_into, write_results
+from divulge.report.results import build_result, check_into, write_results
 
 if TYPE_CHECKING:
     from divulge.protection import RiskUtilityMap
     from divulge.report.page import ReportSubject
 
-__all__ = ["check_into", "report", "write_results"]
+__all__ = ["build_result", "check_into", "report", "write_results"]
 
 
 class _CallablePackage(ModuleType):

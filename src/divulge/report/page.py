@@ -17,12 +17,15 @@ from divulge.assessment.sentence import (
     load_catalogue,
     read_phrases,
 )
+from divulge.release import overview
+from divulge.release.next_step import NextStep, find_next_steps, list_advice
 from divulge.work import translate_message, version, whole_file
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from divulge.assessment import Details
+    from divulge.assessment import Assessment, Details
+    from divulge.data import Dataset
     from divulge.protection import Protected, RiskUtilityMap
     from divulge.release import ProtectedRelease, Verdict
 
@@ -30,6 +33,9 @@ CATALOGUE = "divulge.report"
 
 # A page is read by people: the log has all decisions.
 MOST_DECISIONS = 50
+
+MOST_TABLE_ROWS = 40
+"""Numbers of a chart that stand beside it as a table."""
 
 ReportSubject: TypeAlias = "Verdict | ProtectedRelease | Protected | RiskUtilityMap"
 """What a report can be written of."""
@@ -62,20 +68,45 @@ def report(
         part.write_text(text, encoding="utf-8")
 
 
-def page(verdict: Verdict) -> str:
-    """The report as HTML text."""
+def page(verdict: Verdict, steps: Sequence[NextStep] | None = None) -> str:
+    """The report as HTML text; what to do next is worked out, unless it was already."""
+    steps = find_next_steps(verdict) if steps is None else steps
+    ranked = overview.rank_assessments(verdict)
     return _load_template().render(
         **_read_words("report"),
         verdict=verdict,
         status=_say(f"status.{verdict.status}"),
         style=_read_resource("report.css"),
-        overview=_render_chart(verdict.chart()) if verdict.assessments else None,
-        charts=[_render_chart(a.chart()) if a.has_chart else None for a in verdict.assessments],
-        details=[_render_details(a.details()) for a in verdict.assessments],
+        sentence=overview.describe_verdict(verdict),
+        findings=overview.list_findings(verdict),
+        advice=list_advice(verdict, steps),
+        open_questions=overview.list_open_questions(verdict),
+        labels={name: _list_labels(dataset) for name, dataset in verdict.datasets.items()},
+        assessments=ranked,
+        goals={a.adversary: _name_goal(a) for a in ranked},
+        overview=_render_chart(verdict.chart()) if ranked else None,
+        charts=[_render_chart(a.chart()) if a.has_chart else None for a in ranked],
+        details=[_render_details(a.details()) for a in ranked],
         rules_head=read_phrases("divulge.release", "rules.head"),
         version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )
+
+
+def _list_labels(dataset: Dataset) -> dict[str, str]:
+    """What attributes are called in words, where somebody said it."""
+    attributes = {name: dataset.dictionary[name] for name in dataset.names}
+    return {name: each.description for name, each in attributes.items() if each.description}
+
+
+def _name_goal(assessment: Assessment) -> str:
+    """What an adversary is after, in a few words; the name of the attack where nothing is known."""
+    names = load_catalogue(CATALOGUE)
+    model = assessment.model[1:2] if len(assessment.model) == 3 else ""
+    for key in (f"{assessment.attack}.{model}", assessment.attack):
+        if f"report.goal.{key}" in names:
+            return _say(f"report.goal.{key}", seeks=list(assessment.seeks) or [""])
+    return assessment.attack
 
 
 def protection_page(
@@ -145,11 +176,14 @@ def map_page(comparison: RiskUtilityMap) -> str:
 
 @lru_cache
 def _load_template(name: str = "report.html.jinja") -> Template:
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    loader = FunctionLoader(_read_resource)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, loader=loader
+    )
     environment.filters.update(percent=format_percent, number=format_number)
-    return environment.from_string(_read_resource(name))
+    return environment.get_template(name)
 
 
 def _read_words(page: str) -> dict[str, Any]:
@@ -176,13 +210,27 @@ def _render_details(details: Details | None) -> list[dict[str, Any]]:
     ]
 
 
-def _render_chart(chart: Any) -> dict[str, str | None]:
+def _render_chart(chart: Any) -> dict[str, Any]:
     """The chart for the page, or the reason why there is none: the figures do not depend on it."""
     try:
-        return {"svg": chart.svg(), "reason": None, "description": chart.description}
+        svg, reason = chart.svg(), None
     except ChartNotDrawn as problem:
-        return {
-            "svg": None,
-            "reason": translate_message(problem.reason),
-            "description": chart.description,
-        }
+        svg, reason = None, translate_message(problem.reason)
+    return {"svg": svg, "reason": reason, "description": chart.description, **_tabulate(chart)}
+
+
+def _tabulate(chart: Any) -> dict[str, Any]:
+    """The numbers of a chart as a table; nothing where they are too many to be read."""
+    records = list(chart.records)
+    if not 0 < len(records) <= MOST_TABLE_ROWS:
+        return {"head": [], "rows": []}
+    head = list(records[0])
+    rows = [[_format_cell(record.get(name)) for name in head] for record in records]
+    return {"head": head, "rows": rows}
+
+
+def _format_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return format_number(value) if is_number else str(value)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from divulge import work
 from divulge.release import Release, Verdict
+from divulge.release.next_step import NextStep, find_next_steps
 from divulge.release.output_files import list_inputs
 from divulge.report.page import page
 from divulge.work import AtomicFiles, Checkpoints, OutputFolder
@@ -40,6 +43,14 @@ def check_into(release: Release, folder: Path | str, overwrite: bool = False) ->
 def write_results(verdict: Verdict, folder: Path | str, overwrite: bool = False) -> None:
     """Write `result.json` and `report.html`."""
     with work.step("Writing the report"), AtomicFiles(folder, overwrite) as files:
-        text = json.dumps(verdict.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        steps = find_next_steps(verdict)
+        result = build_result(verdict, steps)
+        text = json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False)
         files.path(RESULT).write_text(text + "\n", encoding="utf-8")
-        files.path(REPORT).write_text(page(verdict), encoding="utf-8")
+        files.path(REPORT).write_text(page(verdict, steps), encoding="utf-8")
+
+
+def build_result(verdict: Verdict, steps: Sequence[NextStep] | None = None) -> dict[str, Any]:
+    """What `result.json` holds: the verdict, and what to do next."""
+    steps = find_next_steps(verdict) if steps is None else steps
+    return {**verdict.to_dict(), "next_steps": [step.to_dict() for step in steps]}

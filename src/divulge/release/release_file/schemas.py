@@ -126,6 +126,23 @@ def result_schema() -> dict[str, Any]:
         "type": "array",
         "items": _build_object(status={"enum": ["fail", "not judged"]}, sentence=_TEXT),
     }
+    # What is to be published, by whom: where the release file says it.
+    for text in ("title", "publisher", "description"):
+        whole["properties"][text] = _TEXT
+    # Of a release that fails: by dataset, the single change that helps most.
+    whole["properties"]["next_steps"] = {
+        "type": "array",
+        "items": _build_object(
+            dataset=_TEXT,
+            attribute=_TEXT,
+            level={"type": ["integer", "null"]},
+            left_out={"type": "boolean"},
+            loss=_NUMBER,
+            limits_mended={"type": "integer"},
+            limits_failing_after={"type": "integer"},
+            sentences=_TEXTS,
+        ),
+    }
     # Only where the release names rules: what follows from them, without a value of a record.
     whole["properties"]["rules"] = {"type": "object"}
     # Only of records that stayed where they are: who counted them, and why.

@@ -223,6 +223,9 @@ class ReleaseTable(_StrictTable):
     format: Annotated[int, Field(strict=True, ge=1, le=FORMAT)] = Field(
         1, description="Of the file itself: what its settings mean."
     )
+    title: str = Field("", description="What is to be published, for the reports.")
+    publisher: str = Field("", description="By whom.")
+    description: str = Field("", description="Of whom, what for: a sentence for the reports.")
     accept_count_only: bool = Field(
         False, description="Let limits pass that hold only where hidden cells count as company."
     )
