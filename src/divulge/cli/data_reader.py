@@ -16,6 +16,7 @@ import typer
 
 if TYPE_CHECKING:
     from divulge.data import Dataset
+    from divulge.data.formats import Options
 
 RELEASE_ENDING = ".toml"
 
@@ -134,6 +135,14 @@ class DataReader:
         if alone and self.dataset is not None:
             self._refuse("dataset", "is of a release file (.toml), and this is a data file.", path)
         return add_roles(read(path, **self.options), roles or {})
+
+    @property
+    def file_options(self) -> Options:
+        """What was said, as those who read files take it."""
+        from divulge.data.formats import Options
+
+        dates = self.options.get("dates", {})
+        return Options(**{**self.options, "dates": tuple(sorted(dates.items()))})
 
     def _read_of_release(self, path: Path, name: str | None, alone: bool) -> Dataset:
         from divulge.release import Release

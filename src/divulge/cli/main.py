@@ -15,12 +15,14 @@ from typing import Annotated, Literal, NoReturn
 import typer
 
 from divulge.cli.commands import (
+    description,
     events,
     hierarchies,
     protection,
     recoding,
     reconstruct,
     records,
+    release_draft,
     risk,
     risk_utility,
     rules,
@@ -104,42 +106,6 @@ def check(
 
 
 @app.command()
-def init(
-    data: Annotated[list[str], typer.Argument(help="Data files, folders or database addresses.")],
-    out: Annotated[Path, typer.Option(help="The release file to write.")] = Path("release.toml"),
-    overwrite: Overwrite = False,
-    separator: Annotated[
-        str | None, typer.Option(help="The field separator of text files.")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option(help="The encoding of text files.")] = None,
-    decimal: Annotated[str | None, typer.Option(help="The decimal mark of text files.")] = None,
-    table: Annotated[str | None, typer.Option(help="The table of a database.")] = None,
-    accept: Annotated[
-        Path | None,
-        typer.Option(
-            help="A release file whose roles you confirmed; they are remembered for later drafts."
-        ),
-    ] = None,
-    profile: Annotated[
-        Literal["scientific-use", "public-use", "hipaa-expert", "acro", "strict"],
-        typer.Option(help="The limits of the draft, each with its source."),
-    ] = "scientific-use",
-    json: Json = False,
-) -> None:
-    """Look at data and draft a release file: roles with reasons, adversaries, limits."""
-    from divulge.cli.commands.release_draft import draft_release
-    from divulge.data.formats import Options
-
-    options = Options(separator=separator, encoding=encoding, decimal=decimal, table=table)
-    text, content = draft_release(data, out, overwrite, options, profile, accept)
-    with tolerate_closed_pipe():
-        if json:
-            print_json(content)
-        else:
-            print_text(text)
-
-
-@app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Where the demonstration's data and report go.")] = Path(
         "divulge-demo"
@@ -166,6 +132,8 @@ def schema(
         print_json(release_schema() if of == "release" else result_schema())
 
 
+app.command()(takes_reading_options(release_draft.init, dataset="", hidden=""))
+app.command()(takes_reading_options(description.describe))
 app.command()(takes_reading_options(records.attack))
 app.command()(takes_reading_options(records.sweep))
 

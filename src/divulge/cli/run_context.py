@@ -25,8 +25,17 @@ def set_run_conditions(
     inputs: Iterable[Path | str | None] = (),
     overwrite: bool = False,
     resume: Path | None = None,
+    is_quiet: bool = False,
 ) -> Iterator[None]:
     """Progress bars in a terminal, none in a pipe; a clock, files and checkpoints where given.
+
+    Args:
+        stop_after: seconds of real time.
+        outputs: what is to be written.
+        inputs: what is read, and never written.
+        overwrite: whether files that exist are replaced.
+        resume: where an interrupted run left what it had finished.
+        is_quiet: whether no bars are drawn, because questions are asked where they would be.
 
     Raises:
         InvalidInput: if a result would go onto an input, a device, or a file that exists.
@@ -35,7 +44,7 @@ def set_run_conditions(
     work.check_places("what is to be written", outputs or {}, all_inputs, overwrite)
     with ExitStack() as stack:
         reporter = None
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not is_quiet:
             reporter = stack.enter_context(work.TerminalReporter())
         budget = None if stop_after is None else work.Budget(stop_after)
         checkpoints = None if resume is None else work.Checkpoints(resume)

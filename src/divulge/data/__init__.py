@@ -1,6 +1,7 @@
 """Data as Divulge holds them: columns of small codes, the dictionary of attributes, hierarchies."""
 
 from divulge.data.column import Column
+from divulge.data.data_summary import AttributeSummary, DataSummary, summarise, summarise_attribute
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import ROLES, Attribute, Dictionary, MissingCode, Role
 from divulge.data.dictionary_check import Remark, compare
@@ -19,8 +20,10 @@ from divulge.data.source import Source, read
 __all__ = [
     "ROLES",
     "Attribute",
+    "AttributeSummary",
     "Categorisation",
     "Column",
+    "DataSummary",
     "Dataset",
     "Dictionary",
     "EstimatedWeights",
@@ -43,4 +46,6 @@ __all__ = [
     "propose_kind",
     "read",
     "scan",
+    "summarise",
+    "summarise_attribute",
 ]

@@ -269,3 +269,13 @@ MAX_NUMBERED_CATEGORIES = 12
 """Values up to which whole numbers from 0 or 1 are read as categories, whose neighbours have
 nothing in common: a region put beside another against an age put beside the next. Chosen by hand;
 no benchmark isolates it."""
+
+SUMMARY_BARS = 12
+"""Bars of the small chart of an attribute. A matter of taste."""
+
+SUMMARY_VALUES = 3
+"""Most frequent values that a first look at an attribute shows. A matter of taste."""
+
+MAX_COMPARED_RECORDS = 2_000_000
+"""Records up to which a first look finds those that are equal: seconds against an answer. Chosen by
+hand; no benchmark isolates it."""

@@ -2,46 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from divulge.cli.output import build_sentence
-from divulge.cli.run_context import set_run_conditions
-from divulge.data import Experience
-from divulge.data.formats import Options
-from divulge.data.proposals.dataset_kind import DatasetKind
-from divulge.release import Draft, Release, draft, write_draft
+import typer
+
+from divulge.cli.data_reader import DataReader
+from divulge.cli.options import Json, Overwrite
+from divulge.cli.output import build_sentence, print_json, print_text, tolerate_closed_pipe
+from divulge.cli.role_questions import RoleQuestions
 from divulge.work import writing_at_once
+
+if TYPE_CHECKING:
+    from divulge.data.proposals.dataset_kind import DatasetKind
+    from divulge.release import Draft
 
 
 def accept_roles(file: Path) -> None:
     """Take the roles of a release file into the user's own experience base."""
+    from divulge.data import Experience
+    from divulge.release import Release
+
     release = Release.load(file)
     Experience.own().accept(release.decided_roles()).save()
 
 
-def draft_release(
-    data: Sequence[str],
-    out: Path,
-    overwrite: bool,
-    options: Options,
-    profile: str,
-    accept: Path | None = None,
-) -> tuple[str, dict[str, Any]]:
-    """Draft the release of some data; what to say of it, in words and as plain values."""
-    with set_run_conditions(None, {"--out": out}, data, overwrite):
+def init(
+    data: Annotated[list[str], typer.Argument(help="Data files, folders or database addresses.")],
+    reader: DataReader,
+    out: Annotated[Path, typer.Option(help="The release file to write.")] = Path("release.toml"),
+    overwrite: Overwrite = False,
+    ask: Annotated[
+        bool,
+        typer.Option(
+            "--ask",
+            help="Ask about every attribute whose role is not clear, one by one; your answers are "
+            "remembered for later drafts.",
+        ),
+    ] = False,
+    accept: Annotated[
+        Path | None,
+        typer.Option(
+            help="A release file whose roles you confirmed; they are remembered for later drafts."
+        ),
+    ] = None,
+    profile: Annotated[
+        Literal["scientific-use", "public-use", "hipaa-expert", "acro", "strict"],
+        typer.Option(help="The limits of the draft, each with its source."),
+    ] = "scientific-use",
+    json: Json = False,
+) -> None:
+    """Look at data and draft a release file: roles with reasons, adversaries, limits."""
+    from divulge.cli.run_context import set_run_conditions
+    from divulge.data import Experience
+    from divulge.release import draft, write_draft
+
+    options = reader.file_options
+    questions = RoleQuestions() if ask else None
+    with set_run_conditions(None, {"--out": out}, data, overwrite, is_quiet=ask):
         if accept is not None:
             with writing_at_once():  # the draft looks at the base
                 accept_roles(accept)
-        release_draft = draft(data, out.parent, options, profile=profile, name=out.stem)
-        write_draft(release_draft, out, overwrite)
-    lines = [line for name in release_draft.proposals for line in _summarise(release_draft, name)]
-    if release_draft.hierarchies:
-        folder = (out.parent / next(iter(release_draft.hierarchies))).parent
-        lines += ["", build_sentence("init.hierarchies", folder=folder)]
-    lines += ["", build_sentence("init.next", path=out)]
-    return "\n".join(lines), {"release": str(out), **release_draft.to_dict()}
+        drafted = draft(data, out.parent, options, profile=profile, name=out.stem, ask=questions)
+        write_draft(drafted, out, overwrite)
+        if drafted.answers:
+            Experience.own().accept(drafted.answers).save()
+    with tolerate_closed_pipe():
+        if json:
+            print_json({"release": str(out), **drafted.to_dict()})
+        else:
+            print_text("\n".join(_describe_draft(drafted, out)))
+
+
+def _describe_draft(drafted: Draft, out: Path) -> Iterator[str]:
+    for name in drafted.proposals:
+        yield from _summarise(drafted, name)
+    if drafted.hierarchies:
+        folder = (out.parent / next(iter(drafted.hierarchies))).parent
+        yield from ("", build_sentence("init.hierarchies", folder=folder))
+    if drafted.answers:
+        yield from ("", build_sentence("init.remembered", answers=len(drafted.answers)))
+    yield from ("", build_sentence("init.next", path=out))
 
 
 def _summarise(release_draft: Draft, name: str) -> Iterator[str]:

@@ -346,7 +346,7 @@ def _flag_suspects(
             proposal = flagged_proposals[name]
             is_flagged = any("single out" in reason for reason in proposal.reasons)
             if proposal.role in (None, "non_identifying") and not is_flagged:
-                if proposal.status == "conflict":
+                if proposal.status == "conflict" or proposal.is_decided:
                     continue
                 flagged_proposals[name] = replace(
                     proposal,

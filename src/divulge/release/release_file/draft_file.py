@@ -8,10 +8,10 @@ say a role of is left out.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from divulge.assessment.sentence import read_phrases
 from divulge.data import (
@@ -20,6 +20,7 @@ from divulge.data import (
     Experience,
     Hierarchy,
     KindProposal,
+    Role,
     Source,
     categorise,
     propose_kind,
@@ -52,7 +53,11 @@ from divulge.release.release_file.draft_sections.year_adversaries import draft_y
 from divulge.release.release_file.settings import FORMAT
 from divulge.work import step, usable_path, whole_file
 
-__all__ = ["Draft", "draft", "draft_dictionary", "write_draft"]
+__all__ = ["Ask", "Draft", "draft", "draft_dictionary", "write_draft"]
+
+
+Ask: TypeAlias = Callable[[Dataset, Categorisation], Mapping[str, Role]]
+"""Whoever answers what is open about the roles of a dataset: roles by attribute."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Draft:
     """Of each dataset the attributes that go out if the draft is taken as it stands."""
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     """By the path of their file, relative to the release file."""
+    answers: Mapping[str, Role] = field(default_factory=dict)
+    """What a person answered of attributes that were open."""
 
     def to_dict(self) -> dict[str, Any]:
         """The proposals as plain values."""
@@ -90,6 +97,7 @@ def draft(
     *,
     profile: str = DEFAULT_PROFILE,
     name: str = "release",
+    ask: Ask | None = None,
 ) -> Draft:
     """Read data and draft the release file that describes them, for a file in `folder`.
 
@@ -101,6 +109,7 @@ def draft(
         profile: the limits: `scientific-use`, `public-use`, `hipaa-expert`, `acro` or `strict`.
         name: the name of the release file without its ending; hierarchies are in a folder that
             begins with it.
+        ask: who is asked about attributes whose role is not clear; the draft takes what they say.
 
     >>> import tempfile
     >>> import divulge as dv
@@ -115,12 +124,18 @@ def draft(
     limits = load_profile(profile)
     read_options = options or Options()
     drafts: dict[str, DatasetDraft] = {}
+    answers: dict[str, Role] = {}
     with step("Looking at the data", len(sources)) as progress:
         for place in sources:
             dataset = Source(_resolve_source(place), read_options).read()
             free_name = _find_free_name(dataset.name, drafts)
             source = _make_relative(place, folder)
-            drafts[free_name] = _propose(free_name, source, dataset, experience)
+            categorisation = categorise(dataset, experience)
+            if ask is not None and (told := ask(dataset, categorisation)):
+                answers |= told
+                categorisation = categorise(dataset, _add_answers(experience, told))
+            kind = propose_kind(dataset, categorisation)
+            drafts[free_name] = DatasetDraft(free_name, source, dataset, categorisation, kind)
             progress.advance()
     relations = find_file_relations(
         {name: (each.dataset, each.categorisation) for name, each in drafts.items()}
@@ -147,6 +162,7 @@ def draft(
         kinds={name: each.kind for name, each in drafts.items()},
         published={name: each.published for name, each in drafts.items()},
         hierarchies=_list_files(hierarchies.values()),
+        answers=answers,
     )
 
 
@@ -158,12 +174,11 @@ def write_draft(drafted: Draft, path: Path | str, overwrite: bool = False) -> No
         part.write_text(drafted.text, encoding="utf-8")
 
 
-def _propose(
-    name: str, source: str, dataset: Dataset, experience: Experience | None
-) -> DatasetDraft:
-    categorisation = categorise(dataset, experience)
-    kind = propose_kind(dataset, categorisation)
-    return DatasetDraft(name, source, dataset, categorisation, kind)
+def _add_answers(experience: Experience | None, answers: Mapping[str, Role]) -> Experience:
+    """What is known, with what was answered just now above it."""
+    known = Experience.own() + Experience.shipped() if experience is None else experience
+    answered = Experience().accept(answers)
+    return answered + Experience(tuple(k for k in known if not (k.is_own and k.name in answers)))
 
 
 def _leave_out(each: DatasetDraft, choice: AdversaryChoice) -> DatasetDraft:

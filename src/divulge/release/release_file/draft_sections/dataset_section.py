@@ -67,6 +67,10 @@ def _format_reading(draft: DatasetDraft, options: Options) -> Iterator[str]:
         yield f"{setting} = {format_value(text)}"
     if options.text:
         yield f"text = {format_value(list(options.text))}"
+    if options.header:
+        yield "header = true"
+    if codes := [code for code in options.missing if code]:
+        yield f"missing = {format_value(codes)}"
 
 
 def _describe_kind(draft: DatasetDraft) -> Iterator[str]:
