@@ -121,8 +121,8 @@ def read(
     r"""Read records from a file, several files, a folder, a database, or a data frame.
 
     Formats by their endings: CSV (also .gz), Parquet, Arrow, SPSS (.sav, .zsav), Stata (.dta),
-    SAS (.sas7bdat, .xpt), DuckDB (.duckdb), spreadsheets (.xlsx, .ods); and `postgresql://`
-    addresses.
+    SAS (.sas7bdat, .xpt), R (.rds), DuckDB (.duckdb), spreadsheets (.xlsx, .ods); and
+    `postgresql://` addresses.
 
     Args:
         path: a data frame of pandas or Polars, or an Arrow table, which needs no options of files;

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
+import lzma
 import zipfile
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 TEXT = "delimited text"
 PARQUET = "a Parquet file"
@@ -18,6 +23,9 @@ DUCKDB = "a DuckDB database"
 EXCEL = "an Excel workbook"
 OPEN_DOCUMENT = "an OpenDocument spreadsheet"
 ZIP = "a zip archive"
+BZIP = "a bzip2 archive"
+XZ = "an xz archive"
+R_OBJECT = "an object of R"
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"PAR1", PARQUET),
@@ -25,7 +33,8 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"PK\x03\x04", ZIP),
     (b"\x1f\x8b", COMPRESSED_TEXT),
     (b"\x28\xb5\x2f\xfd", "a zstandard archive"),
-    (b"BZh", "a bzip2 archive"),
+    (b"BZh", BZIP),
+    (b"\xfd7zXZ", XZ),
     (b"SQLite format 3\x00", "an SQLite database"),
     (b"$FL2", SPSS),
     (b"$FL3", SPSS_COMPRESSED),
@@ -53,6 +62,8 @@ def detect_file_kind(path: Path) -> str:
     """
     with path.open("rb") as file:
         head = file.read(4096)
+    if _is_of_r(head):
+        return R_OBJECT
     for signature, kind in _SIGNATURES:
         if head.startswith(signature):
             return _detect_archive_kind(path) if kind == ZIP else kind
@@ -66,6 +77,22 @@ def detect_file_kind(path: Path) -> str:
         return TEXT
     is_utf16 = head[1::2].count(0) > len(head) // 4 or head[::2].count(0) > len(head) // 4
     return "a binary file of unknown kind" if b"\x00" in head and not is_utf16 else TEXT
+
+
+def _is_of_r(head: bytes) -> bool:
+    """Whether R has saved one object, mostly compressed in one of three ways."""
+    unpackers: dict[bytes, Callable[[], Any]] = {
+        b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
+        b"BZh": bz2.BZ2Decompressor,
+        b"\xfd7zXZ": lzma.LZMADecompressor,
+    }
+    for mark, make in unpackers.items():
+        if head.startswith(mark):
+            try:
+                head = make().decompress(head, 64)
+            except (OSError, EOFError, zlib.error, lzma.LZMAError):
+                return False
+    return head[:5] == b"X\n\0\0\0" or (head[:2] == b"B\n" and head[3:6] == b"\0\0\0")
 
 
 def _detect_archive_kind(path: Path) -> str:

@@ -113,6 +113,7 @@ def _load_formats() -> Mapping[str, Format]:
     from divulge.data.formats.arrow_file import ArrowFile
     from divulge.data.formats.duckdb_file import DuckDbFile
     from divulge.data.formats.parquet import Parquet
+    from divulge.data.formats.r_data.rds_file import RdsFile
     from divulge.data.formats.sas.transport import SasTransport
     from divulge.data.formats.spreadsheet import ExcelWorkbook, OpenDocumentSheet
     from divulge.data.formats.statistical import Sas, Spss, SpssCompressed, Stata
@@ -136,6 +137,7 @@ def _load_formats() -> Mapping[str, Format]:
         ".xpt": SasTransport(),
         ".xlsx": ExcelWorkbook(),
         ".ods": OpenDocumentSheet(),
+        ".rds": RdsFile(),
         ".duckdb": duck,
         ".ddb": duck,
     }

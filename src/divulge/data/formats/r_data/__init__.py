@@ -1,0 +1,1 @@
+"""Data frames of R: files written by saveRDS."""
