@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -127,3 +130,17 @@ def test_texts_that_name_somebody_are_not_shown(tmp_path: Path) -> None:
     text = run("describe", write(tmp_path / "names.csv", ["who", "group"], rows)).stdout
     assert "60 values" in text
     assert "Person" not in text
+
+
+def test_a_shell_completes_commands_by_the_script_that_is_printed() -> None:
+    script = run("completion", "bash").stdout
+    assert "_DIVULGE_COMPLETE=complete_bash" in script
+    words = {"COMP_WORDS": "divulge des", "COMP_CWORD": "1", "_DIVULGE_COMPLETE": "complete_bash"}
+    answer = subprocess.run(
+        [sys.executable, "-m", "divulge.cli"],
+        env={**os.environ, **words},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout.split() == ["describe"]

@@ -147,3 +147,25 @@ def test_adversaries_with_too_many_datasets_or_a_strange_gain_are_refused(tmp_pa
         dv.Release.load(tmp_path / "release.toml")
     assert "name the originals, then as many protected versions" in str(error.value)
     assert 'Did you mean "guesses"?' in str(error.value)
+
+
+def test_a_year_without_the_person_is_named_in_a_release_file(tmp_path: Path) -> None:
+    years = [dv.datasets.school_year_example(1), dv.datasets.school_year_example(2)]
+    known = ["gender", "grade"]
+    person = {"gender": "M", "grade": "D"}
+    tables = "\n".join(
+        f'[[dataset]]\nname = "y{n}"\nsource = "y{n}.csv"\nunlisted = "non_identifying"\n'
+        for n, _ in enumerate(years)
+    )
+    for n, year in enumerate(years):
+        year.write(tmp_path / f"y{n}.csv")
+    values = ", ".join(f"{name} = {value!r}" for name, value in person.items())
+    (tmp_path / "release.toml").write_text(
+        f'format = 1\n{tables}[[adversary]]\nname = "aunt"\nattack = "records"\nmodel = "IRL"\n'
+        f'dataset = ["y0", "y1"]\non = "id"\nknows = {known}\n'
+        f'target = [{{ {values} }}, "absent"]\n',
+        encoding="utf-8",
+    )
+    [judged] = dv.Release.load(tmp_path / "release.toml").check().assessments
+    expected = dv.records.attack(years, "IRL", known, on="id", target=[person, None])
+    assert judged.probabilistic.posterior == expected.probabilistic.posterior

@@ -32,6 +32,7 @@ from divulge.cli.data_reader import takes_reading_options
 from divulge.cli.help_pages import GroupPage, set_help_pages
 from divulge.cli.options import Overwrite, StopAfter
 from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
+from divulge.cli.shell_completion import answer_completion
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN, NOT_JUDGED = 0, 1, 2, 3
 EXIT_CODES = {"pass": FINE, "fail": LIMIT_FAILS, "not judged": NOT_JUDGED}
@@ -132,6 +133,28 @@ def schema(
         print_json(release_schema() if of == "release" else result_schema())
 
 
+@app.command()
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(help="Your shell.")],
+) -> None:
+    """Print a script that lets your shell complete commands, options and files."""
+    from divulge.cli.shell_completion import write_completion_script
+
+    with tolerate_closed_pipe():
+        typer.echo(write_completion_script(shell))
+
+
+@app.command()
+def warm() -> None:
+    """Compile the fast parts ahead of time, once, so that no first run waits for it."""
+    from divulge.cli.run_context import set_run_conditions
+    from divulge.engines.warm import warm_all
+
+    with set_run_conditions():
+        packages = warm_all()
+    print_sentence("warm.done", packages=packages)
+
+
 app.command()(takes_reading_options(release_draft.init, dataset="", hidden=""))
 app.command()(takes_reading_options(description.describe))
 app.command()(takes_reading_options(records.attack))
@@ -172,6 +195,7 @@ def _run_command() -> int:
     try:
         if language := os.environ.get(LANGUAGE_VARIABLE):
             check_language(LANGUAGE_VARIABLE, language)
+        answer_completion()
         return app(prog_name="divulge", standalone_mode=False) or FINE
     except UsageError as error:
         return COULD_NOT_RUN if is_help_page(error) else _show_error(describe_usage_error(error))

@@ -40,6 +40,7 @@ class RoleQuestions:
 
     def _read_answer(self, proposal: Proposal, answers: Mapping[str, Role]) -> Role | None:
         """The role that is answered; None leaves the attribute out."""
+        from divulge.assessment.sentence import read_phrases
         from divulge.data import ROLES
         from divulge.data.dictionary import SINGLE_ROLES
 
@@ -55,9 +56,7 @@ class RoleQuestions:
             if not text:
                 return None
             if text == HELP:
-                _show(
-                    "\n".join(f"  {role}: {build_sentence(f'ask.role.{role}')}" for role in ROLES)
-                )
+                _show("\n".join(read_phrases("divulge.cli", "ask.roles")))
                 continue
             if YES.startswith(text) and proposal.role is not None:
                 return proposal.role

@@ -279,3 +279,7 @@ SUMMARY_VALUES = 3
 MAX_COMPARED_RECORDS = 2_000_000
 """Records up to which a first look finds those that are equal: seconds against an answer. Chosen by
 hand; no benchmark isolates it."""
+
+MAX_NESTED_OBJECTS = 200
+"""How deeply objects of R may lie in each other: data frames are flat, and a damaged file that is
+not would exhaust the stack. Chosen by hand; no benchmark isolates it."""

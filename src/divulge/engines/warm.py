@@ -13,6 +13,7 @@ import pkgutil
 from collections.abc import Iterator
 
 import divulge
+from divulge.work import step
 
 
 def find_warm_modules() -> Iterator[str]:
@@ -31,10 +32,14 @@ def find_warm_modules() -> Iterator[str]:
             )
 
 
-def warm_all() -> None:
-    """Compile the kernels of all packages."""
-    for name in find_warm_modules():
-        importlib.import_module(name).warm()
+def warm_all() -> int:
+    """Compile the kernels of all packages; how many packages have some."""
+    names = list(find_warm_modules())
+    with step("Compiling, which is needed once", len(names)) as progress:
+        for name in names:
+            importlib.import_module(name).warm()
+            progress.advance()
+    return len(names)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from divulge.classes.people import RecordsKnown
 from divulge.data.dictionary import as_names, find_name_problems
@@ -55,8 +55,10 @@ class RecordsSettings(_Settings):
         description="What the adversary knows of everybody; all quasi-identifiers if not given.",
     )
     seeks: str | list[str] | None = Field(None, description="The secret; several are one secret.")
-    target: Target | list[Target | None] | None = Field(
-        None, description="The values of one person, by attribute (models with I)."
+    target: Target | list[Target | Literal["absent"] | None] | None = Field(
+        None,
+        description="The values of one person, by attribute (models with I); of several years one "
+        'each, or "absent" where the person is not in it.',
     )
     prior: str | None = Field(
         None, description="An attribute: how likely each record is the one they are looking for."
@@ -87,6 +89,14 @@ class RecordsSettings(_Settings):
     knows_only: str | None = Field(
         None, description="The same: what alone is known of single records, instead of `knows`."
     )
+
+    @field_validator("target", mode="after")
+    @classmethod
+    def _leave_absent_years_out(cls, target: Any) -> Any:
+        """In a file nothing stands for nothing; in Python it is None."""
+        if not isinstance(target, list):
+            return target
+        return [None if each == "absent" else each for each in target]
 
     @property
     def takes_single_knowledge(self) -> bool:

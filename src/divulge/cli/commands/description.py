@@ -72,12 +72,13 @@ def _name_role(each: AttributeSummary, dataset: Dataset, found: Categorisation |
     """The role that is given, or proposed with how sure that is."""
     given = dataset.dictionary[each.name].role
     if given is not None:
-        return build_sentence("describe.role", role=given)
+        return str(given)
     proposal = None if found is None else found.proposals[each.name]
     if proposal is None or proposal.role is None:
         return build_sentence("describe.open")
-    sure = "proposed" if proposal.status == "settled" else "doubtful"
-    return build_sentence(f"describe.{sure}", role=proposal.role)
+    if proposal.status == "settled":
+        return build_sentence("describe.proposed", role=proposal.role)
+    return build_sentence("describe.doubtful", role=proposal.role)
 
 
 def _gather_content(

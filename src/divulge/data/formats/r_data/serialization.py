@@ -7,18 +7,38 @@ environments with content and other code are refused: nothing of a file is ever 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
-NOT_A_TABLE = "holds more than a data frame of vectors: functions, formulas or the like."
-_MOST_DEPTH = 200
+from divulge.data import tuning
 
-_SYMBOL, _PAIRS, _ENVIRONMENT, _PAIRS_WITH_ATTRIBUTES = 1, 2, 4, 239
-_CHARACTERS, _LOGICAL, _INTEGER, _REAL, _STRINGS, _LIST, _POINTER = 9, 10, 13, 14, 16, 19, 22
-_ALTERNATIVE, _ATTRIBUTES_OF_LIST = 238, 240
-_NAMESPACE, _PACKAGE, _REFERENCE = 249, 250, 255
-_NOTHING = (254, 242, 241, 253, 252, 251)
+NOT_A_TABLE = "holds more than a data frame of vectors: functions, formulas or the like."
+
+
+class Kind(IntEnum):
+    """What an item is, by the number that R gives it."""
+
+    SYMBOL = 1
+    PAIRS = 2
+    ENVIRONMENT = 4
+    CHARACTERS = 9
+    LOGICAL = 10
+    INTEGER = 13
+    REAL = 14
+    STRINGS = 16
+    LIST = 19
+    POINTER = 22
+    ALTERNATIVE = 238
+    PAIRS_WITH_ATTRIBUTES = 239
+    NAMESPACE = 249
+    PACKAGE = 250
+    NULL = 254
+    REFERENCE = 255
+
+
+_NOTHING = (Kind.NULL, 242, 241, 253, 252, 251)
 """NULL, and environments that every session has."""
 
 
@@ -90,44 +110,44 @@ class Unserializer:
         return np.frombuffer(content, self._order + kind).astype(kind)
 
     def _read_item(self, depth: int) -> Any:
-        if depth > _MOST_DEPTH:
+        if depth > tuning.MAX_NESTED_OBJECTS:
             raise NotReadable("is nested too deeply.")
         flags = self._read_integer() & 0xFFFFFFFF
         kind, has_attributes, has_tag = flags & 0xFF, bool(flags & 0x200), bool(flags & 0x400)
         if kind in _NOTHING:
             return None
-        if kind == _REFERENCE:
+        if kind == Kind.REFERENCE:
             return self._look_up((flags >> 8) or self._read_integer())
-        if kind == _CHARACTERS:
+        if kind == Kind.CHARACTERS:
             return self._read_characters(flags >> 12)
-        if kind in (_PAIRS, _PAIRS_WITH_ATTRIBUTES):
-            has_attributes = has_attributes or kind == _PAIRS_WITH_ATTRIBUTES
+        if kind in (Kind.PAIRS, Kind.PAIRS_WITH_ATTRIBUTES):
+            has_attributes = has_attributes or kind == Kind.PAIRS_WITH_ATTRIBUTES
             return self._read_pairs(depth, has_attributes=has_attributes, has_tag=has_tag)
-        if kind in (_LOGICAL, _INTEGER, _REAL, _STRINGS, _LIST):
+        if kind in (Kind.LOGICAL, Kind.INTEGER, Kind.REAL, Kind.STRINGS, Kind.LIST):
             return self._read_vector(kind, depth, has_attributes)
         return self._read_rare_item(kind, depth, has_attributes)
 
     def _read_rare_item(self, kind: int, depth: int, has_attributes: bool) -> Any:
         """Names of attributes, vectors in a shorter form, and what hangs on tables unasked."""
-        if kind == _SYMBOL:
+        if kind == Kind.SYMBOL:
             return self._remember(self._read_item(depth + 1))
-        if kind == _ALTERNATIVE:
+        if kind == Kind.ALTERNATIVE:
             return self._read_alternative(depth)
-        if kind not in (_NAMESPACE, _PACKAGE, _POINTER, _ENVIRONMENT):
+        if kind not in (Kind.NAMESPACE, Kind.PACKAGE, Kind.POINTER, Kind.ENVIRONMENT):
             raise NotReadable(NOT_A_TABLE)
         self._remember(None)
         parts = 2 + has_attributes
-        if kind != _POINTER:
+        if kind != Kind.POINTER:
             self._read_integer()  # whether it is locked, or a 0
-            parts = 4 if kind == _ENVIRONMENT else self._read_count()
+            parts = 4 if kind == Kind.ENVIRONMENT else self._read_count()
         for _ in range(parts):
             self._read_item(depth + 1)
         return None
 
     def _read_vector(self, kind: int, depth: int, has_attributes: bool) -> RVector:
-        if kind in (_LOGICAL, _INTEGER):
-            vector = RVector(self._read_array("i4"), is_logical=kind == _LOGICAL)
-        elif kind == _REAL:
+        if kind in (Kind.LOGICAL, Kind.INTEGER):
+            vector = RVector(self._read_array("i4"), is_logical=kind == Kind.LOGICAL)
+        elif kind == Kind.REAL:
             vector = RVector(self._read_array("f8"))
         else:
             count = self._read_count()
@@ -158,11 +178,11 @@ class Unserializer:
             pairs.append((tag, self._read_item(depth + 1)))
             before = self._place
             flags = self._read_integer() & 0xFFFFFFFF
-            if flags & 0xFF not in (_PAIRS, _PAIRS_WITH_ATTRIBUTES):
+            if flags & 0xFF not in (Kind.PAIRS, Kind.PAIRS_WITH_ATTRIBUTES):
                 self._place = before
                 self._read_item(depth + 1)  # the end, or what a dotted pair ends with
                 return pairs
-            has_attributes = bool(flags & 0x200) or flags & 0xFF == _PAIRS_WITH_ATTRIBUTES
+            has_attributes = bool(flags & 0x200) or flags & 0xFF == Kind.PAIRS_WITH_ATTRIBUTES
             has_tag = bool(flags & 0x400)
 
     def _read_characters(self, levels: int) -> str | None:
