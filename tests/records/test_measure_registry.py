@@ -18,6 +18,7 @@ from divulge.assessment import attacks, measures
 from divulge.assessment.assessment_measures import ASSESSMENT_MEASURES
 from divulge.records.risk.class_measures.l_diversity import count_distinct_values
 from divulge.records.risk.class_measures.sensitive_classes import count_sensitive_values
+from divulge.records.risk.null_readings import DEFAULT_NULLS, SEMANTICS
 from divulge.records.risk.options import OtherDataset, RiskFunction
 from divulge.records.risk.registry import EVERY_NAME, MEASURES, find_measure, gather_settings
 from divulge.release import release_schema
@@ -214,3 +215,40 @@ def test_protection_asks_a_measure_what_it_is_and_not_its_name() -> None:
         if isinstance(node, ast.Constant) and node.value in MEASURES
     }
     assert named == set()
+
+
+def test_one_reading_of_nulls_is_the_default_everywhere() -> None:
+    """Signatures spell it out, so that a reader sees it; another one there would be a mistake."""
+    defaults = {
+        (str(path.relative_to(PROJECT)), node.name, default.value)
+        for path in (PROJECT / "src" / "divulge").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        for argument, default in list_defaults(node.args)
+        if argument == "nulls" and isinstance(default, ast.Constant) and default.value is not None
+    }
+    assert len(defaults) > 10
+    assert {value for _, _, value in defaults} == {DEFAULT_NULLS}
+
+
+def list_defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr | None]]:
+    """The arguments of a function that have a default, with it."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    return [
+        *zip(
+            (each.arg for each in positional[len(positional) - len(arguments.defaults) :]),
+            arguments.defaults,
+            strict=True,
+        ),
+        *zip((each.arg for each in arguments.kwonlyargs), arguments.kw_defaults, strict=True),
+    ]
+
+
+def test_the_command_line_takes_every_reading_of_nulls() -> None:
+    from typer.main import get_command
+
+    from divulge.cli.main import app
+
+    command: Any = get_command(app)
+    [option] = [o for o in command.commands["suppress"].params if o.name == "nulls"]
+    assert (tuple(option.type_descriptor.choices), option.default) == (SEMANTICS, DEFAULT_NULLS)
