@@ -33,6 +33,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
 from tests.robustness.mutations import NAMES, NUMBERS, mutate, mutate_json, mutate_value
+from tests.robustness.spreadsheets import damage_spreadsheet, make_open_document, write_cell
 from typer.testing import CliRunner
 
 import divulge as dv
@@ -355,6 +356,23 @@ def _without_identifier(content: bytes, header: int) -> bytes:
 
 def _binary(ending: str) -> Callable[[Random], bytes]:
     return lambda source: _damaged(_written(ending), source, text=False)
+
+
+def _workbook(source: Random) -> bytes:
+    return damage_spreadsheet(_written(".xlsx"), source)
+
+
+def _open_document(source: Random) -> bytes:
+    return damage_spreadsheet(_open_documents(), source)
+
+
+@cache
+def _open_documents() -> tuple[bytes, ...]:
+    """The same people on a sheet of OpenDocument, which Divulge reads and does not write."""
+    people = _people().select(["name", "age", "income"])
+    rows = [[*people.column_names], *(list(row.values()) for row in people.to_pylist())]
+    cells = [[write_cell(value) for value in row] for row in rows]
+    return make_open_document(cells), make_open_document([row[:2] for row in cells[:4]])
 
 
 @cache
@@ -1039,6 +1057,8 @@ TARGETS: Mapping[str, Target] = {
         _reader("zsav", _binary(".zsav")),
         _reader("dta", _binary(".dta")),
         _reader("xpt", _binary(".xpt")),
+        _reader("xlsx", _workbook),
+        _reader("ods", _open_document),
         _reader("duckdb", _duckdb, 20),
         Target(name="release", file="fuzzed.toml", make=_release, run=_check, beside=_world),
         Target(name="protect", file="fuzzed.toml", make=_release, run=_protect, beside=_world),

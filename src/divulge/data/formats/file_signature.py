@@ -103,6 +103,6 @@ def _detect_archive_kind(path: Path) -> str:
             if "xl/workbook.xml" in names:
                 return EXCEL
             is_sheet = "mimetype" in names and b"spreadsheet" in archive.read("mimetype")
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
         return ZIP
     return OPEN_DOCUMENT if is_sheet else ZIP

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 _CELL = re.compile(rb"<c\b([^>]*)(?<!/)>((?:(?!</c>).)*)</c>", re.DOTALL)
 _SPAN = re.compile(rb'number-(?:columns|rows)-spanned="(?!1")')
+_CONTENT = "content.xml"
+"""The part of an OpenDocument spreadsheet that holds its sheets."""
+_DAMAGE = (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+"""What reading an archive raises that is damaged or encrypted."""
 _CELL_MEMORY = 60
 """Bytes that a cell takes while a sheet is read, as an object of Python."""
 _KINDS = {bool: "a truth value", int: "a number", float: "a number", str: "text"}
@@ -121,6 +126,8 @@ def _open_sheet(path: Path, options: Options) -> Any:
     except ImportError:
         message = "needs a reader of spreadsheets: pip install divulge[spreadsheets]"
         raise InvalidInput(str(path), [Problem("", f"{message}.")]) from None
+    if path.suffix.lower() == ".ods":
+        _require_well_formed(path)
     try:
         workbook = python_calamine.CalamineWorkbook.from_path(str(path))
         sheets = [each for each in workbook.sheets_metadata if _is_worksheet(each)]
@@ -132,14 +139,29 @@ def _open_sheet(path: Path, options: Options) -> Any:
         ]
         if options.table is None and len(candidates) == 1:
             return workbook.get_sheet_by_name(candidates[0])
-    except (python_calamine.CalamineError, OSError, zipfile.BadZipFile):
-        message = "is a spreadsheet that is damaged, or protected by a password."
-        raise InvalidInput(str(path), [Problem("", message)]) from None
+    except (python_calamine.CalamineError, *_DAMAGE):
+        raise _build_damage_error(path) from None
     message = "give the sheet to read." if options.table is None else f'no "{options.table}" in it.'
     if options.table is None and not candidates:
         message = "no visible sheet has a cell with content; name a hidden one to read it."
     problem = Problem("table", message, options.table or "", candidates or workbook.sheet_names)
     raise InvalidInput(str(path), [problem])
+
+
+def _build_damage_error(path: Path) -> InvalidInput:
+    message = "is a spreadsheet that is damaged, or protected by a password."
+    return InvalidInput(str(path), [Problem("", message)])
+
+
+def _require_well_formed(path: Path) -> None:
+    """The reader of OpenDocument does not come to an end of a part that is no XML."""
+    from xml.parsers import expat
+
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(_CONTENT) as part:
+            expat.ParserCreate().ParseFile(part)
+    except (expat.ExpatError, KeyError, *_DAMAGE):
+        raise _build_damage_error(path) from None
 
 
 def _is_worksheet(metadata: Any) -> bool:
@@ -185,7 +207,7 @@ def _refuse_merged_cells(path: Path, sheet: Any) -> None:
 def _has_spans(path: Path) -> bool:
     """Whether a cell of an OpenDocument spreadsheet spans several, in whatever sheet."""
     with zipfile.ZipFile(path) as archive:
-        return bool(_SPAN.search(archive.read("content.xml")))
+        return bool(_SPAN.search(archive.read(_CONTENT)))
 
 
 def _refuse_wider_rows(problems: Problems, rows: Sequence[tuple[int, Any]], width: int) -> None:
@@ -215,8 +237,11 @@ def find_valueless_cells(path: Path, sheet: str) -> tuple[list[str], dict[str, s
     """Of an Excel sheet the cells with a formula and no value, and those with an error."""
     if path.suffix.lower() != ".xlsx":
         return [], {}
-    with zipfile.ZipFile(path) as archive:
-        content = _read_sheet_part(archive, sheet)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            content = _read_sheet_part(archive, sheet)
+    except _DAMAGE:
+        raise _build_damage_error(path) from None
     formulas, errors = [], {}
     for match in _CELL.finditer(content) if b"<f" in content or b't="e"' in content else ():
         attributes, inner = match.groups()
