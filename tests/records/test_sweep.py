@@ -20,7 +20,7 @@ from rich.console import Console
 import divulge as dv
 from divulge import work
 from divulge.records import tuning
-from divulge.records.sweep import cube_kernels, cube_rows, cube_walk, subset_cube
+from divulge.records.sweep import cube_kernels, cube_rows, cube_walk, prefix_walk, subset_cube
 from divulge.work import InvalidInput
 
 from .plain import subsets, told, told_weighted
@@ -193,15 +193,77 @@ def test_what_was_counted_with_other_weights_is_not_taken_up(tmp_path: Path) -> 
     assert [one.equals(swept(*each)) for one, each in zip(kept, asked, strict=True)] == [True] * 5
 
 
-def test_more_attributes_than_a_set_can_hold_are_refused() -> None:
+@settings(max_examples=25, deadline=None)
+@given(tables(weights=True), st.data())
+def test_small_sets_counted_from_their_prefixes_are_as_a_plain_group_by_says(
+    table: tuple[Any, ...], data: st.DataObject
+) -> None:
+    rows, known, sought = table
+    at_most = data.draw(st.integers(1, min(3, len(known))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subset_cube.SubsetCube, "count_patterns", lambda _: 10**6)
+        sweep = dv.records.sweep(dataset_of(rows, known, sought), sizes=at_most)
+    assert_same(sweep, rows, at_most)
+
+
+def wide(attributes: int, records: int = 60) -> tuple[dv.Dataset, list[dict[str, Any]]]:
+    """Many attributes of few values, the first and the last rarer ones."""
+    rows: list[dict[str, Any]] = [
+        {f"q{i}": (r * (i + 3) + r * r) % (2 + (i in (0, attributes - 1)) * 9 + i % 2)
+         for i in range(attributes)} | {"ill": r % 7 == 0}
+        for r in range(records)
+    ]  # fmt: skip
+    return dataset_of(rows, [f"q{i}" for i in range(attributes)], ["ill"]), rows
+
+
+def test_ninety_attributes_are_swept_up_to_a_size() -> None:
+    dataset, rows = wide(90)
+    sweep = dv.records.sweep(dataset, sizes=2)
+    assert_same(sweep, rows, 2)
+    place = sweep.place(["q0", "q89"])
+    assert sweep.names(place) == ["q0", "q89"]
+    least = sweep.cheapest(0.01)[0]
+    assert len(least) == 2
+    assert sweep.success()[sweep.place(least)] > 0.01
+    assert len(sweep.marginal()) == 90
+    assert len(sweep.to_dict()["sets"]) == 90 + 89 * 45
+    listed = dv.records.sweep(dataset, sets=[["q1", "q88"], ["q7"]])
+    assert [listed.names(place) for place in range(2)] == [["q7"], ["q1", "q88"]]
+    with pytest.raises(dv.InvalidInput, match="sizes=3 or less"):
+        dv.records.sweep(dataset, sizes=4)
+
+
+def test_the_sweep_of_small_sets_goes_on_where_it_was_and_in_any_number_of_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset, _ = wide(70)
+    monkeypatch.setattr(prefix_walk, "count_processors", lambda: 3)
+    whole = dv.records.sweep(dataset, sizes=3).to_arrow()
+    monkeypatch.setattr(prefix_walk, "count_processors", lambda: 1)
+    count, branches = prefix_walk._PrefixSearch.count_branch, []
+
+    def stop_at_fifth(self: Any, first: int, step: Any) -> Any:
+        branches.append(first)
+        if len(branches) == 5:
+            raise KeyboardInterrupt
+        return count(self, first, step)
+
+    monkeypatch.setattr(prefix_walk._PrefixSearch, "count_branch", stop_at_fifth)
+    checkpoints = work.Checkpoints(tmp_path)
+    with work.run_with(checkpoints=checkpoints):
+        with pytest.raises(KeyboardInterrupt):
+            dv.records.sweep(dataset, sizes=3)
+        resumed = dv.records.sweep(dataset, sizes=3).to_arrow()
+    assert branches == [0, 1, 2, 3, 4, *range(4, 70)]
+    assert resumed.equals(whole)
+
+
+def test_more_attributes_than_suda_can_combine_are_refused() -> None:
     names = [f"q{i}" for i in range(63)]
     table = pa.table({name: [1, 2] for name in names})
     dataset = dv.Dataset.from_arrow(table, roles={"quasi_identifier": names})
     with pytest.raises(dv.InvalidInput, match="63 attributes; at most 62"):
-        dv.records.sweep(dataset, sizes=1)
-    with pytest.raises(dv.InvalidInput, match="63 attributes; at most 62"):
         dv.records.suda(dataset, max_size=1)
-    assert len(dv.records.sweep(dataset, knows=names[1:], sizes=1).to_arrow()) == 62
     assert dv.records.suda(dataset, max_size=1, among=names[1:]).uniques[0]
 
 

@@ -162,6 +162,11 @@ MOST_KEY_ATTRIBUTES = 10
 """Attributes that are decided within the key, one more if they are all: the walk doubles with each,
 while those outside cost a sort a set of them. `benchmarks/sweep.py` times the sweep as a whole."""
 
+MOST_SETS_FOR_PREFIXES = 20
+"""Sets for each sort of all records up to which they are counted one by one, each from the classes
+of its prefix: that takes a pass over those who are not alone yet. `benchmarks/sweep.py` with 90
+attributes and sets of at most three."""
+
 FEW_ROWS = 4096
 """Distinct rows up to which the rest is walked as one block, and not attribute by attribute.
 `benchmarks/sweep.py` times the sweep as a whole."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from divulge.classes import key_kernels
+from divulge.records.sweep.prefix_walk import PrefixWalk
 from divulge.records.sweep.subset_cube import CubeAttribute, SubsetCube
 
 
@@ -23,4 +24,6 @@ def warm() -> None:
             attributes = [CubeAttribute(random.integers(0, 60, rows).astype(dtype), 60)] * 12
             sensitive = [CubeAttribute(random.integers(0, 2, rows).astype(np.uint8), 2)]
             key_kernels.tally_secrets(np.zeros(1, np.int32), np.zeros(1, dtype), 1, 1, np.ones(1))
-            SubsetCube(attributes, sensitive, weights, at_most=2).count_subsets()
+            cube = SubsetCube(attributes, sensitive, weights, at_most=2)
+            cube.count_subsets()
+            PrefixWalk(cube.records, cube.order, 2, True, dict).count_subsets()

@@ -39,6 +39,9 @@ ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 # Up to this size the simplest sort is the fastest.
 SMALL_CELL = np.uint64(32)
 
+# Joint codes of secrets up to which classes are counted in a table, if it is no longer than they.
+TABLE_BITS = 20
+
 # Columns of `noted`: how many classes of ten or more; of two to nine, under their size (that of one
 # holds nothing); records in classes of ten or more, and the smallest of these. Two for each secret
 # follow: records in classes of several values, and wrong best guesses.
@@ -532,3 +535,186 @@ def _note_class_shares(
             weighted[address, 3 + 2 * secret] += weight - largest
             for i in range(low, high):
                 shares[np.uint64(offset + ((keys[i] >> shift) & mask))] = 0.0
+
+
+@kernel
+def note_refined_classes(
+    rows: Array, starts: Array, codes: Array, cardinality: int, secrets: Array, secret_bits: int,
+    counts: Array, weights: Array | None, sensitive: Array, inverse: Array, address: int,
+    noted: Array, capacity: Array, weighted: Array,
+) -> None:  # fmt: skip
+    """What one more attribute loses: its classes within those of a set, noted under an address.
+
+    Counting sort within each class: by value and secret together in a table where the class is
+    long beside it, else by those values alone that occur in it.
+
+    Invariant: between classes the table and `begin` hold zeros.
+
+    Args:
+        rows: the records class after class; whoever is alone is left out.
+        starts: where each class begins, and where the last one ends.
+        codes: of each record the code of the attribute that is taken in.
+        cardinality: how many codes it has.
+        secrets: of each record the joint code of the sensitive attributes.
+        secret_bits: the bits of such a code.
+        counts: how often each record occurs; empty: once.
+        weights: sum and maximum of the weights of each, or None.
+        sensitive: shift, mask and first row in the tally of each sensitive attribute.
+        inverse: 1 over how often each sensitive value occurs; empty if no capacity is asked for.
+        address: under which is noted.
+        noted: as in `cube`.
+        capacity: as in `cube`.
+        weighted: as in `cube`.
+    """
+    at = np.uint64(address)
+    longest = np.int64(0)
+    for c in range(len(starts) - 1):
+        longest = max(longest, np.int64(starts[c + 1] - starts[c]))
+    cells = np.int64(0)
+    if secret_bits <= TABLE_BITS:
+        cells = np.int64(cardinality) << secret_bits
+        if cells > longest:
+            cells = np.int64(0)
+    few_secrets = np.int64(1) << min(secret_bits, TABLE_BITS)
+    room = max(longest, few_secrets if cells > 0 else longest) + 1
+    table = np.zeros(cells, np.int64)
+    heft = np.zeros((cells if weights is not None else 0, 2), np.float64)
+    begin = np.zeros(cardinality, np.int64)
+    touched = np.empty(min(np.int64(cardinality), longest) + 1, np.int64)
+    akeys = np.empty(room, np.int64)
+    acounts = np.empty(room, np.int64)
+    aweights: Array | None = None if weights is None else np.empty((room, 2), np.float64)
+    tally = np.zeros(sensitive[len(sensitive) - 1, 2], np.int64)
+    shares = np.zeros(len(tally), np.float64)
+    for c in range(len(starts) - 1):
+        low, high = np.int64(starts[c]), np.int64(starts[c + 1])
+        if cells > 0 and high - low >= cells:
+            for i in range(low, high):
+                row = rows[i]
+                cell = (np.int64(codes[row]) << secret_bits) | secrets[row]
+                table[cell] += counts[row] if len(counts) > 0 else 1
+                if weights is not None:
+                    heft[cell, 0] += weights[row, 0]
+                    heft[cell, 1] = max(heft[cell, 1], weights[row, 1])
+            for code in range(cardinality):
+                size = np.int64(0)
+                for secret in range(few_secrets):
+                    cell = (np.int64(code) << secret_bits) | np.int64(secret)
+                    if table[cell] > 0:
+                        akeys[size], acounts[size] = secret, table[cell]
+                        if weights is not None and aweights is not None:
+                            aweights[size, 0], aweights[size, 1] = heft[cell, 0], heft[cell, 1]
+                            heft[cell, 0], heft[cell, 1] = 0.0, 0.0
+                        table[cell] = 0
+                        size += 1
+                if size > 0:
+                    _note_rows(akeys, acounts, aweights, np.int64(0), size, at, sensitive, inverse,
+                               tally, shares, noted, capacity, weighted)  # fmt: skip
+            continue
+        values = np.int64(0)
+        for i in range(low, high):
+            value = np.int64(codes[rows[i]])
+            if begin[value] == 0:
+                touched[values] = value
+                values += 1
+            begin[value] += 1
+        place = np.int64(0)
+        for v in range(values):
+            size = begin[touched[v]]
+            begin[touched[v]] = place
+            place += size
+        for i in range(low, high):
+            row = rows[i]
+            place = np.int64(begin[codes[row]])
+            begin[codes[row]] += 1
+            akeys[place] = secrets[row]
+            acounts[place] = counts[row] if len(counts) > 0 else 1
+            if weights is not None and aweights is not None:
+                aweights[place, 0], aweights[place, 1] = weights[row, 0], weights[row, 1]
+        first = np.int64(0)
+        for v in range(values):
+            end = begin[touched[v]]
+            begin[touched[v]] = 0
+            _note_rows(akeys, acounts, aweights, first, end, at, sensitive, inverse, tally, shares,
+                       noted, capacity, weighted)  # fmt: skip
+            first = end
+
+
+@kernel
+def _note_rows(
+    keys: Array, counts: Array, weights: Array | None, first: Any, end: Any, address: Place,
+    sensitive: Array, inverse: Array, tally: Array, shares: Array, noted: Array, capacity: Array,
+    weighted: Array,
+) -> None:  # fmt: skip
+    """Note a class of one row or of several; a record that is alone loses nothing."""
+    if end - first == 1:
+        if counts[first] > 1:
+            _note_class_size(noted, address, np.uint64(counts[first]))
+            if weights is not None:
+                one, most = weights[first, 0], weights[first, 1]
+                weighted[address, 0] += one - most
+                weighted[address, 1] += one if one > most else 0.0
+        return
+    low, high = np.uint64(first), np.uint64(end)
+    _note_class(keys, counts, low, high, address, sensitive, tally, noted)
+    if weights is not None or len(inverse) > 0:
+        _note_class_shares(keys, counts, weights, low, high, address, sensitive, inverse, shares,
+                           capacity, weighted)  # fmt: skip
+
+
+@kernel
+def refine_classes(
+    rows: Array, starts: Array, codes: Array, cardinality: int, counts: Array, to_rows: Array,
+    to_starts: Array,
+) -> int:  # fmt: skip
+    """The classes of one more attribute, without the records that are alone in theirs.
+
+    Counting sort within each class, by those values alone that occur in it.
+
+    Invariant: between classes `begin` holds zeros, and what is written are whole classes.
+
+    Returns:
+        how many classes were written; `to_starts` says where they begin and where the last ends.
+    """
+    longest = np.int64(0)
+    for c in range(len(starts) - 1):
+        longest = max(longest, np.int64(starts[c + 1] - starts[c]))
+    begin = np.zeros(cardinality, np.int64)
+    touched = np.empty(min(np.int64(cardinality), longest) + 1, np.int64)
+    written = np.int64(0)
+    classes = 0
+    to_starts[0] = 0
+    for c in range(len(starts) - 1):
+        low, high = starts[c], starts[c + 1]
+        values = np.int64(0)
+        for i in range(low, high):
+            row = rows[i]
+            code = np.int64(codes[row])
+            if begin[code] == 0:
+                touched[values] = code
+                values += 1
+            # Whoever stands for several is not alone.
+            begin[code] += 1
+            if len(counts) > 0 and counts[row] > 1 and begin[code] == 1:
+                begin[code] += high - low
+        for v in range(values):
+            code = touched[v]
+            size = begin[code]
+            if size > high - low:
+                size -= high - low
+            elif size == 1:
+                begin[code] = -1
+                continue
+            begin[code] = written
+            written += size
+            classes += 1
+            to_starts[classes] = written
+        for i in range(low, high):
+            row = rows[i]
+            place = begin[codes[row]]
+            if place >= 0:
+                to_rows[place] = row
+                begin[codes[row]] = place + 1
+        for v in range(values):
+            begin[touched[v]] = 0
+    return classes

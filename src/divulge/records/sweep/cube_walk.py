@@ -32,7 +32,7 @@ FIELDS = ("noted", "capacity", "weighted")
 _VERSION = 3
 
 
-def _count_processors() -> int:
+def count_processors() -> int:
     """The processors that this process may use; not every system tells more than how many."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -100,12 +100,12 @@ class BlockWalk:
         masks = self.records.build_masks(rows.layout)
         digits = len(masks)
         powers = np.array([3 ** (digits - 1 - digit) for digit in range(digits)], np.uint64)
-        sensitive, inverse = self._locate_secrets()
+        sensitive, inverse = self.locate_secrets()
         conditions = work.current()
-        threads = self.threads or _count_processors()
+        threads = self.threads or count_processors()
         # Which thread is quicker must not matter: sums of fractions depend on their order. So each
         # table takes every so many-th chunk, one after the other, and tables are added in order.
-        tables = [self._allocate_tables(3**digits) for _ in chunks[:threads]]
+        tables = [self.allocate_tables(3**digits) for _ in chunks[:threads]]
         finished = [Event() for _ in chunks]
 
         def walk_chunk(number: int) -> None:
@@ -133,7 +133,7 @@ class BlockWalk:
             for field, table in zip(FIELDS, total, strict=True)
         }
 
-    def _locate_secrets(self) -> tuple[Ints, npt.NDArray[np.float64]]:
+    def locate_secrets(self) -> tuple[Ints, npt.NDArray[np.float64]]:
         """Where each sensitive attribute lies in the key, and in one table of all their values."""
         table, shift, offset, inverse = [], 0, 0, []
         for each in self.records.sensitive:
@@ -147,7 +147,8 @@ class BlockWalk:
         sensitive = np.array([*table, (0, 0, offset)], np.int64)
         return sensitive, np.concatenate(inverse) if self.capacity and inverse else np.empty(0)
 
-    def _allocate_tables(self, addresses: int) -> Tables:
+    def allocate_tables(self, addresses: int) -> Tables:
+        """Tables in which nothing is noted yet."""
         from divulge.records.sweep import cube_kernels
 
         several = len(self.records.sensitive)

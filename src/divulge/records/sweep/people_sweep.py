@@ -16,6 +16,7 @@ from divulge.classes.people import People, RecordsKnown, require_shown_cells
 from divulge.data import Dataset
 from divulge.records.inference.people_secrets import PeopleSecrets
 from divulge.records.sweep.result import SweepFigures
+from divulge.records.sweep.set_bits import build_set_bits
 from divulge.records.sweep.set_choice import AttributeSet
 from divulge.work.arrays import Floats
 
@@ -65,7 +66,7 @@ def count_people_by_set(
                 values_by_name.setdefault(name, []).append(value)
             step.advance()
     columns = {name: np.array(values) for name, values in values_by_name.items()}
-    return SweepFigures(np.array([sum(1 << i for i in s) for s in sets], np.int64), columns)
+    return SweepFigures(build_set_bits(sets, len(known)), columns)
 
 
 def _list_class_figures(secrets: PeopleSecrets) -> Iterator[tuple[str, float]]:

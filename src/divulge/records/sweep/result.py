@@ -19,6 +19,13 @@ from divulge.records.inference.charts import draw_sweep_success
 from divulge.records.inference.people_secrets import PeopleSecrets
 from divulge.records.inference.prior import compute_prior_success
 from divulge.records.sweep.display import build_sweep_tables
+from divulge.records.sweep.set_bits import (
+    SetBits,
+    are_among,
+    count_attributes,
+    holds,
+    order_sets,
+)
 from divulge.records.sweep.subset_cube import Floats, Ints, SubsetCounts
 from divulge.work import DivulgeError, Problems, checks
 
@@ -33,7 +40,7 @@ Success = Literal["deterministic", "probabilistic"]
 class SweepFigures:
     """A column of figures for every set; `sets` holds each as bits, in the order of `knows`."""
 
-    sets: Ints
+    sets: SetBits
     columns: Mapping[str, Ints | Floats]
 
     @classmethod
@@ -95,11 +102,11 @@ class SweepFigures:
     @property
     def size(self) -> Ints:
         """How many attributes each set has."""
-        return np.bitwise_count(self.sets).astype(np.int64)
+        return count_attributes(self.sets)
 
     def select_sets(self, sets: Sequence[int]) -> SweepFigures:
         """Only some sets, given as bits; in the order in which they stand here."""
-        return self._take_rows(np.isin(self.sets, np.array(sets, np.int64)))
+        return self._take_rows(are_among(self.sets, sets))
 
     def select_sizes(self, sizes: Iterable[int]) -> SweepFigures:
         """Only the sets of some sizes."""
@@ -107,11 +114,7 @@ class SweepFigures:
 
     def sort_sets(self) -> SweepFigures:
         """Small sets first; within a size, in the order of the attributes."""
-        bits = int(self.sets.max()).bit_length() if len(self.sets) else 0
-        mirrored = np.zeros_like(self.sets)
-        for bit in range(bits):
-            mirrored |= ((self.sets >> bit) & 1) << (bits - 1 - bit)
-        return self._take_rows(np.lexsort([-mirrored, self.size]))
+        return self._take_rows(order_sets(self.sets))
 
     def _take_rows(self, places: Any) -> SweepFigures:
         columns = {name: values[places] for name, values in self.columns.items()}
@@ -147,9 +150,9 @@ class Sweep:
         import pyarrow as pa
 
         sets = self.figures.sets[places]
-        holds = np.column_stack([(sets >> i) & 1 for i in range(len(self.knows))])
-        starts = np.append(0, np.cumsum(holds.sum(axis=1)))
-        names = pa.array(self.knows, pa.string()).take(pa.array(np.nonzero(holds)[1]))
+        is_held = np.column_stack([holds(sets, i) for i in range(len(self.knows))])
+        starts = np.append(0, np.cumsum(is_held.sum(axis=1)))
+        names = pa.array(self.knows, pa.string()).take(pa.array(np.nonzero(is_held)[1]))
         columns: dict[str, Any] = {
             "knows": pa.ListArray.from_arrays(pa.array(starts, pa.int32()), names),
             "size": self.figures.size[places],
@@ -265,7 +268,7 @@ class Sweep:
         problems.raise_any()
         cost = np.zeros(len(self))
         for i, name in enumerate(self.knows):
-            cost += ((self.figures.sets >> i) & 1) * float((costs or {}).get(name, 1.0))
+            cost += holds(self.figures.sets, i) * float((costs or {}).get(name, 1.0))
         passing = np.flatnonzero(self.success(seeks, kind) > limit)
         if len(passing) == 0:
             return []
@@ -327,7 +330,7 @@ def list_added_success(sweep: Sweep, success: Floats, before: float) -> list[dic
     rows: list[dict[str, Any]] = []
     for i, name in enumerate(sweep.knows):
         bit = 1 << i
-        holding = np.flatnonzero(sets & bit)
+        holding = np.flatnonzero(holds(sets, i))
         without = np.searchsorted(sets, sets[holding] ^ bit)
         has_partner = sets[np.minimum(without, len(sets) - 1)] == sets[holding] ^ bit
         holding, without = holding[has_partner], without[has_partner]

@@ -17,6 +17,7 @@ from divulge import work
 from divulge.engines import Session
 from divulge.records import tuning
 from divulge.records.sweep.result import SweepFigures
+from divulge.records.sweep.set_bits import build_set_bits
 from divulge.records.sweep.set_choice import AttributeSet
 from divulge.work.context import Step
 
@@ -49,7 +50,7 @@ class SqlSweep:
         columns = {
             name: np.concatenate([portion[name] for portion in portions]) for name in portions[0]
         }
-        return SweepFigures(np.array([sum(1 << i for i in s) for s in sets], np.int64), columns)
+        return SweepFigures(build_set_bits(sets, len(self.known)), columns)
 
     def _recall_portion(
         self, session: Session, sets: Sequence[AttributeSet], progress: Step

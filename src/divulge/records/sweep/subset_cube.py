@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import log2
+from math import comb, log2
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from divulge import work
 from divulge.records import tuning
 from divulge.records.sweep.cube_rows import Blocks, CubeAttribute, CubeRecords
 from divulge.records.sweep.cube_walk import FIELDS, BlockWalk, Tables
+from divulge.records.sweep.set_bits import SetBits, choose_bit_type
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints
 
@@ -38,7 +39,7 @@ class SubsetCounts:
     columns of the other tables are those of the kernel `cube`.
     """
 
-    sets: Ints
+    sets: SetBits
     noted: Ints
     capacity: Floats
     weighted: Floats
@@ -65,6 +66,7 @@ class SubsetCube:
         self.records = CubeRecords(attributes, sensitive, both)
         self.at_most = len(attributes) if at_most is None else at_most
         self.order = sorted(range(len(attributes)), key=lambda i: -attributes[i].entropy)
+        self.key = key
         self._walk = BlockWalk(self.records, capacity, key, threads)
 
     @property
@@ -77,6 +79,15 @@ class SubsetCube:
             ):
                 return fixed
         raise AssertionError("no attribute left, and the sensitive ones do not fit a key")
+
+    def count_sets(self) -> int:
+        """How many sets are walked."""
+        return sum(comb(len(self.order), size) for size in range(1, self.at_most + 1))
+
+    def count_patterns(self) -> int:
+        """How often the records are sorted for attributes outside the key."""
+        fixed = self.fixed_count
+        return sum(comb(fixed, size) for size in range(1, min(fixed, self.at_most) + 1))
 
     def count_subsets(self) -> SubsetCounts:
         """Walk the whole lattice."""
@@ -166,11 +177,12 @@ class SubsetCube:
     ) -> SubsetCounts:
         """The counts of the sets that hold `known` and any of `rest`, the empty set left out."""
         places = np.arange(2 ** len(rest))
-        sets = np.full(len(places), sum(1 << i for i in known), np.int64)
+        bit_type = choose_bit_type(len(self.order))
+        sets: SetBits = np.full(len(places), sum(1 << i for i in known), bit_type)
         sizes = np.full(len(places), len(known))
         for digit, i in enumerate(rest):
             is_taken = (places >> (len(rest) - 1 - digit)) & 1
-            sets |= is_taken << i
+            sets |= is_taken.astype(bit_type) << i
             sizes += is_taken
         is_counted = (sizes > 0) & (sizes <= self.at_most)
         return SubsetCounts(sets[is_counted], *(table[is_counted] for table in tables))

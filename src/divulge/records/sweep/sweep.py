@@ -17,8 +17,8 @@ from divulge.data.dictionary import as_names, find_name_problems
 from divulge.engines import DuckSession
 from divulge.engines.spark import SCHEME
 from divulge.records import tuning
-from divulge.records.risk.uniques.minimal_uniques import MOST_ATTRIBUTES
 from divulge.records.sweep.people_sweep import count_people_by_set
+from divulge.records.sweep.prefix_walk import PrefixWalk
 from divulge.records.sweep.relation_sweep import count_relation_sets, fetch_combinations
 from divulge.records.sweep.result import Sweep, SweepFigures
 from divulge.records.sweep.set_choice import AttributeSet, SetChoice, choose_known, choose_sets
@@ -230,9 +230,6 @@ def _problems_with_attributes(
     problems.extend("", find_name_problems("seeks", sought, dataset.names, of))
     if not known:
         problems.add("knows", "names no attribute, and no quasi-identifier is declared.")
-    if len(known) > MOST_ATTRIBUTES:
-        message = f"names {len(known)} attributes; at most {MOST_ATTRIBUTES} can be swept at once."
-        problems.add("knows", message)
     for argument, names in (("knows", known), ("seeks", sought)):
         for name in sorted({name for name in names if names.count(name) > 1}):
             problems.add(argument, f'names "{name}" more than once.')
@@ -265,8 +262,9 @@ def _walk_cube(
 ) -> SweepFigures:
     """The figures of all sets up to a size; `key` says of which data they are."""
     groups = _group_secrets(sought)
-    counts = [
-        SubsetCube(
+    counts = []
+    for group in groups:
+        cube = SubsetCube(
             list(known.values()),
             [sought[name] for name in group],
             weights,
@@ -278,9 +276,10 @@ def _walk_cube(
                 "seeks": list(group),
                 "capacity": capacity,
             },
-        ).count_subsets()
-        for group in groups
-    ]
+        )
+        prefixes = PrefixWalk(cube.records, cube.order, at_most, capacity, cube.key)
+        few = cube.count_sets() <= cube.count_patterns() * tuning.MOST_SETS_FOR_PREFIXES
+        counts.append(prefixes.count_subsets() if few else cube.count_subsets())
     return SweepFigures.from_counts(
         counts,
         groups,
