@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from divulge.assessment import html
@@ -92,6 +93,10 @@ class Assessment:
     _risk: Callable[[], npt.NDArray[np.float64]] | None = field(default=None, compare=False)
     _highest: Callable[[], Fraction | float] | None = field(default=None, compare=False)
     """The highest risk of a record, where single records are not at hand."""
+    _write_risk: Callable[[Path, str | None, bool], None] | None = field(
+        default=None, compare=False
+    )
+    """Write the risk of each record, where these stay elsewhere: to which file, named by what."""
     _details: Callable[[], Details] | None = field(default=None, compare=False)
     _plain: Callable[[], Mapping[str, Any]] | None = field(default=None, compare=False)
 
@@ -192,6 +197,22 @@ class Assessment:
     def risk(self) -> npt.NDArray[np.float64]:
         """The risk of each record, in the order of the records."""
         return _require_part(self._risk, "gives no risk for single records")()
+
+    @property
+    def stays_elsewhere(self) -> bool:
+        """Whether single records are not at hand, so that an engine writes the risk of each."""
+        return self._write_risk is not None
+
+    def write_risk(self, path: Path | str, id: str, *, overwrite: bool = False) -> None:  # noqa: A002  # as the role
+        """Write the risk of each record to a Parquet file, where the records stay elsewhere.
+
+        Args:
+            path: the file; it appears whole or not at all.
+            id: the attribute that says whose each row is.
+            overwrite: whether a file may be replaced.
+        """
+        write = _require_part(self._write_risk, "writes no risk of single records: see risk()")
+        write(Path(path), id, overwrite)
 
     @property
     def has_highest_risk(self) -> bool:

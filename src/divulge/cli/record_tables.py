@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,3 +49,19 @@ def write_record_table(
         figures = dict(zip(table.column_names, table.columns, strict=True))
         table = pa.table({**named, **figures})
     Dataset.from_arrow(table).write(out)
+
+
+def write_by_engine(
+    write: Callable[..., None], out: Path | None, id_: str | None, overwrite: bool
+) -> None:
+    """Let the engine of records that stay elsewhere write a row a record, named by an attribute."""
+    from divulge.work import InvalidInput, Problem
+
+    if out is None:
+        if id_ is not None:
+            raise InvalidInput("records", [Problem("--id", "is for a file; give --out.")])
+        return
+    if id_ is None:
+        message = "records that stay where they are have no numbers: name an attribute that does."
+        raise InvalidInput("records", [Problem("--id", message)])
+    write(out, id_, overwrite=overwrite)

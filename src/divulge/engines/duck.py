@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
@@ -94,6 +94,15 @@ class DuckSession:
         """The result of a query as an Arrow table."""
         return self._execute(lambda: self._connection.sql(sql).to_arrow_table())
 
+    def write_parquet(self, sql: str, path: Path, names: Sequence[str]) -> None:
+        """Write the result of a query as one Parquet file, with names for its columns."""
+
+        def write() -> None:
+            reader = self._connection.sql(sql).to_arrow_reader(tuning.ROWS_OF_A_BATCH)
+            write_batches(reader, path, names)
+
+        self._execute(write)
+
     def run(self, sql: str) -> None:
         """Carry out a statement."""
         self._execute(lambda: self._connection.execute(sql))
@@ -157,6 +166,20 @@ class DuckSession:
                 raise
             # What the engine says may show values, so it is not passed on.
             raise translate_error(error, "DuckDB") from None
+
+
+def write_batches(batches: Iterable[pa.RecordBatch], path: Path, names: Sequence[str]) -> None:
+    """Write batches as they come, one after the other, into one Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with ExitStack() as stack:
+        writer = None
+        for batch in batches:
+            named = pa.table(batch.columns, names=list(names))
+            if writer is None:
+                writer = stack.enter_context(pq.ParquetWriter(path, named.schema))
+            writer.write_table(named)
 
 
 def identifier(name: str) -> str:

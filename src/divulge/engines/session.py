@@ -6,6 +6,8 @@ translates it where its engine speaks another one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -39,6 +41,12 @@ class Session(Protocol):
 
     def table(self, sql: str) -> pa.Table:
         """The same as an Arrow table."""
+
+    def write_parquet(self, sql: str, path: Path, names: Sequence[str]) -> None:
+        """Write the result of a query as one Parquet file, with names for its columns.
+
+        It is never in memory as a whole.
+        """
 
     def register(self, name: str, table: pa.Table) -> None:
         """Offer a small table under a name of ours."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 import socket
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -20,6 +22,7 @@ import numpy.typing as npt
 
 from divulge import work
 from divulge.engines import tuning
+from divulge.engines.duck import write_batches
 from divulge.engines.engine_errors import translate_error
 from divulge.engines.sail import SailServer
 from divulge.engines.session import EngineError
@@ -95,6 +98,22 @@ class SparkConnectSession:
         """The same as an Arrow table."""
         spark_sql = translate_sql(sql)
         return self._execute(lambda: self._spark.sql(spark_sql).toArrow())
+
+    def write_parquet(self, sql: str, path: Path, names: Sequence[str]) -> None:
+        """Write the result of a query as one Parquet file, with names for its columns.
+
+        The server writes it in parts, which must be on a disk that is also ours.
+        """
+        spark_sql = translate_sql(sql)
+        parts = path.with_name(f"{path.name}.parts")
+        place = f"file://{parts.absolute()}"
+        self._execute(lambda: self._spark.sql(spark_sql).write.parquet(place))
+        files = sorted(parts.rglob("*.parquet")) if parts.is_dir() else []
+        if not files:
+            message = f"{self.engine} wrote to a disk of its own: give --out a place that both see"
+            raise EngineError(message)
+        write_batches(_read_parts(files), path, names)
+        shutil.rmtree(parts)
 
     def register(self, name: str, table: pa.Table) -> None:
         """Offer a small table under a name of ours."""
@@ -185,6 +204,14 @@ class SparkConnectSession:
             self._spark.client.set_retry_policies([])
         with suppress(Exception), _silence_known_warnings():
             self._spark.stop()
+
+
+def _read_parts(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    import pyarrow.parquet as pq
+
+    for file in files:
+        with pq.ParquetFile(file) as part:
+            yield from part.iter_batches(tuning.ROWS_OF_A_BATCH)
 
 
 def split_address(address: str) -> tuple[str, int]:

@@ -22,3 +22,7 @@ hand."""
 RETRIES = 3
 """How often a request to a Spark server is tried again, with growing pauses (a second or two in
 all), before it counts as away. Chosen by hand; the client's own fifteen take ten minutes."""
+
+ROWS_OF_A_BATCH = 1 << 17
+"""Records that are held at once while figures of each are written: some megabytes. Chosen by hand;
+no benchmark isolates it."""

@@ -67,7 +67,7 @@ def count_relation_frequencies(
     columns = list_columns(relation, names)
     if nulls == "maybe":
         return _count_by_maybe(relation, names, sample, alpha)
-    sql = _build_standard_query(columns) if nulls == "standard" else _build_size_query(columns)
+    sql = build_frequency_query(columns, nulls)
 
     def count() -> dict[str, Any]:
         with sample.view.open() as session:
@@ -159,6 +159,11 @@ def _read_weights(table: pa.Table, unit: Fraction) -> Floats:
     name = "weight" if "weight" in table.column_names else "w"
     numbers = table.column(name).cast(pa.float64()).to_numpy()
     return np.asarray(numbers / float(unit), np.float64)
+
+
+def build_frequency_query(columns: Sequence[str], nulls: str) -> str:
+    """How many records stand in classes of which size and weight: size, weight, records."""
+    return _build_standard_query(columns) if nulls == "standard" else _build_size_query(columns)
 
 
 def _build_size_query(columns: Sequence[str]) -> str:

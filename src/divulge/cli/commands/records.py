@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from divulge.cli.attack_arguments import parse_gain, parse_targets
-from divulge.cli.data_reader import DataReader, add_roles, is_of_release, split_attributes
+from divulge.cli.data_reader import DataReader, is_of_release, split_attributes
 from divulge.cli.options import Overwrite, Person, StopAfter
-from divulge.cli.record_tables import RecordId, write_record_table
+from divulge.cli.record_sources import (
+    CountingEngine,
+    MemoryLimit,
+    Source,
+    list_source_files,
+    read_dataset,
+    read_source,
+)
+from divulge.cli.record_tables import RecordId, write_by_engine, write_record_table
 
 if TYPE_CHECKING:
-    from divulge.data import Dataset, Relation
+    pass
 
-Source = Annotated[
-    str,
-    typer.Argument(
-        help="The data file, or a release file (release.toml#dataset); a folder, or a pattern in "
-        "quotation marks; or a Spark Connect server (sc://host:port).",
-        show_default=False,
-    ),
-]
 Sources = Annotated[
     list[str],
     typer.Argument(
@@ -30,18 +30,6 @@ Sources = Annotated[
         "model, the focal one first. Also a folder, a pattern in quotation marks, or a Spark "
         "Connect server (sc://host:port)."
     ),
-]
-CountingEngine = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        help="Who counts: memory, duckdb, sail, sc://host:port; or auto (memory where the records "
-        "fit, else DuckDB, which leaves them where they are).",
-    ),
-]
-MemoryLimit = Annotated[
-    str | None,
-    typer.Option("--memory-limit", help="What DuckDB may hold before it writes to disk, as 2GB."),
 ]
 Knows = Annotated[
     list[str] | None,
@@ -99,7 +87,7 @@ def sweep(
     with set_run_conditions(stop_after, outputs, list_source_files([source]), overwrite, resume):
         holding, counting = _split_engine(source, engine)
         roles = {"quasi_identifier": knows, "sensitive": seeks, "weight": weight, "person": person}
-        dataset = _read_source(reader, source, roles, engine=holding, limit=memory_limit)
+        dataset = read_source(reader, source, roles, engine=holding, limit=memory_limit)
         sought = (
             split_attributes(seeks, dataset.names)
             if seeks
@@ -192,7 +180,7 @@ def attack(
     ):
         _require_distinct_files(sources)
         datasets = [
-            _read_source(reader, source, {"person": person}, engine=engine, limit=memory_limit)
+            read_source(reader, source, {"person": person}, engine=engine, limit=memory_limit)
             for source in sources
         ]
         attribute_names = dict.fromkeys(name for each in datasets for name in each.names)
@@ -202,16 +190,18 @@ def attack(
             split_attributes(knows, attribute_names) if knows else None,
             split_attributes(seeks, attribute_names) if seeks else None,
             target=parse_targets(target, datasets) if target else None,
-            population=_read_dataset(reader, population) if population else None,
+            population=read_dataset(reader, population) if population else None,
             on=on,
             prior=prior,
             gain=parse_gain(gain) if gain else None,
-            release=[_read_dataset(reader, each) for each in release] if release else None,
+            release=[read_dataset(reader, each) for each in release] if release else None,
             duplicates=duplicates,  # type: ignore[arg-type]  # checked by the attack
             seed=seed,
             records_known=records_known,  # type: ignore[arg-type]  # checked by the attack
         )
-        if out is not None or id_ is not None:
+        if out is not None and result.stays_elsewhere:
+            write_by_engine(result.write_risk, out, id_, overwrite)
+        elif out is not None or id_ is not None:
             import pyarrow as pa
 
             risk = pa.table({"risk": result.risk()})
@@ -225,24 +215,6 @@ def attack(
     _print_result(result, json)
     if groups is not None:
         _print_result(groups, json)
-
-
-def list_source_files(sources: list[str]) -> list[Path]:
-    """The files of sources, by which outputs are kept away from inputs; none of a server."""
-    from divulge.data.relation.lake_scan import expand_place, is_address
-    from divulge.work import DivulgeError
-
-    files: list[Path] = []
-    for source in sources:
-        if is_of_release(source):
-            files.append(Path(source))
-        elif not is_address(source):
-            try:
-                place = expand_place(source)
-            except DivulgeError:
-                continue  # whoever reads it says so
-            files += [Path(place)] if isinstance(place, str | Path) else map(Path, place)
-    return files
 
 
 def _require_distinct_files(sources: list[str]) -> None:
@@ -269,61 +241,6 @@ def _split_engine(source: str, engine: str | None) -> tuple[str | None, str]:
     if engine == "duckdb" and not is_scannable(expand_place(source)):
         return "memory", "duckdb"
     return engine, "auto"
-
-
-def _read_source(
-    reader: DataReader,
-    source: str,
-    roles: dict[str, Any],
-    *,
-    engine: str | None,
-    limit: str | None,
-) -> Any:
-    """The records where they may be counted: in memory if options say how a text file is read."""
-    from divulge.data import Relation, scan
-    from divulge.data.missing_kinds import separate_missing_kinds
-    from divulge.work import InvalidInput, Problem
-
-    table = reader.options.get("table")
-    of_text = [option for option in reader.options if option != "table"]
-    if is_of_release(source) or reader.dataset is not None or of_text:
-        if engine not in (None, "auto", "memory", "cube"):
-            message = "counts records where they are; what a release file or options of reading "
-            message += "describe is read into memory."
-            raise InvalidInput(source, [Problem("--engine", message)])
-        return _read_dataset(reader, Path(source), roles)
-    found = scan(source, engine=engine or "auto", table=table, memory_limit=limit)
-    if isinstance(found, Relation):
-        named = {
-            role: split_attributes([names] if isinstance(names, str) else names, found.names)
-            for role, names in roles.items()
-            if names
-        }
-        if named:
-            found = scan(source, named, engine=engine or "auto", table=table, memory_limit=limit)
-    if isinstance(found, Relation):
-        _tell_engine(found)
-        return found
-    # Whoever sees the file tells kinds of missing values apart.
-    return separate_missing_kinds(add_roles(found, roles))
-
-
-def _read_dataset(reader: DataReader, source: Path, roles: dict[str, Any] | None = None) -> Dataset:
-    """The records as somebody sees them who sees the file: kinds of missing values differ."""
-    from divulge.data.missing_kinds import separate_missing_kinds
-
-    return separate_missing_kinds(reader.read(source, roles, alone=roles is not None))
-
-
-def _tell_engine(relation: Relation) -> None:
-    """Who counts, and why; beside the result, which a script may read."""
-    from divulge.cli.output import build_sentence
-
-    if relation.choice:
-        said = build_sentence("records.stayed", engine=relation.engine, reason=relation.choice)
-    else:
-        said = build_sentence("records.elsewhere", engine=relation.engine)
-    typer.echo(said, err=True)
 
 
 def _write_table(table: Any, out: Path) -> None:

@@ -27,7 +27,14 @@ from divulge.cli.options import (
     Weight,
     check_share,
 )
-from divulge.cli.record_tables import RecordId, write_record_table
+from divulge.cli.record_sources import (
+    CountingEngine,
+    MemoryLimit,
+    Source,
+    list_source_files,
+    read_source,
+)
+from divulge.cli.record_tables import RecordId, write_by_engine, write_record_table
 
 if TYPE_CHECKING:
     from divulge.data import Dataset
@@ -64,7 +71,7 @@ class RiskCommand(CommandPage):
 
 
 def risk(
-    data: Data,
+    data: Source,
     reader: DataReader,
     quasi_identifier: Attributes = None,
     measure: Annotated[str, typer.Option(help="The measure of risk.")] = "individual_risk",
@@ -92,6 +99,8 @@ def risk(
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="A record with a higher risk is at risk.")
     ] = 0.2,
+    engine: CountingEngine = None,
+    memory_limit: MemoryLimit = None,
     by: By = None,
     at_most: AtMost = None,
     at_least: AtLeast = None,
@@ -105,8 +114,10 @@ def risk(
     """Measure the risk that each record's owner is found, or what similar records disclose."""
     from divulge import records
     from divulge.cli.run_context import set_run_conditions
+    from divulge.data import Relation
     from divulge.data.missing_kinds import separate_missing_kinds
     from divulge.records.risk.request import assess_risk, measure_risk
+    from divulge.work import InvalidInput, Problem
 
     settings = {
         "measure": measure,
@@ -118,7 +129,9 @@ def risk(
         **dict(_parse_setting(each) for each in setting or ()),
     }
     outputs = {"--out": out, "--chart": chart}
-    with set_run_conditions(stop_after, outputs, [data, original, population], overwrite):
+    with set_run_conditions(
+        stop_after, outputs, [*list_source_files([data]), original, population], overwrite
+    ):
         beside = original or population
         roles = {
             "quasi_identifier": quasi_identifier,
@@ -126,7 +139,13 @@ def risk(
             "household": household,
             "person": person,
         }
-        loaded = separate_missing_kinds(reader.read(data, roles, alone=beside is None))
+        if beside is None:
+            loaded = read_source(reader, data, roles, engine=engine, limit=memory_limit)
+        elif engine in (None, "auto", "memory"):
+            loaded = separate_missing_kinds(reader.read(Path(data), roles, alone=False))
+        else:
+            message = "counts one dataset; what is compared with another is read into memory."
+            raise InvalidInput("divulge risk", [Problem("--engine", message)])
         other = None
         if beside is not None:
             other = separate_missing_kinds(reader.read(beside, alone=False))
@@ -152,7 +171,10 @@ def risk(
             sentences = list(dict.fromkeys([*map(str, frequencies.sentences()), *sentences]))
         if chart is not None:
             result.chart().save(chart)
-        write_record_table(result.to_arrow(), loaded, out, id_)
+        if isinstance(loaded, Relation):
+            write_by_engine(_find_writer(result), out, id_, overwrite)
+        else:
+            write_record_table(result.to_arrow(), loaded, out, id_)
         groups = result.by(by) if by else None
     _print_summary({**summary, "sentences": sentences}, sentences, groups, json)
     figure = _find_worst_figure(result)
@@ -278,6 +300,18 @@ def _parse_setting(text: str) -> tuple[str, str]:
 def _choose_semantics(nulls: str, original: Dataset | None) -> Any:
     """The semantics of the frequencies beside a risk; those of an original need one."""
     return "bayes" if nulls == "known" and original is None else nulls
+
+
+def _find_writer(result: Any) -> Any:
+    """How an engine writes figures of single records; measures of classes have none."""
+
+    def refuse(out: Path, id_: str, overwrite: bool) -> None:  # noqa: ARG001  # as those that write
+        from divulge.work import InvalidInput, Problem
+
+        message = "this measure gives no figure for each record where records stay elsewhere."
+        raise InvalidInput("divulge risk", [Problem("--out", message)])
+
+    return getattr(result, "write", refuse)
 
 
 def _find_worst_figure(result: Any) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,11 @@ from divulge.assessment import Assessment, Breakdown
 from divulge.assessment.assessment import as_count_share
 from divulge.classes.people import People
 from divulge.classes.relation.classes import SecretCounts, count_view_classes, count_view_secrets
+from divulge.classes.relation.record_figures import (
+    build_risk_query,
+    require_place_of_figures,
+    write_figures,
+)
 from divulge.classes.relation.record_view import EVERYBODY
 from divulge.classes.relation.weights import (
     WeighedCounts,
@@ -69,7 +76,22 @@ def assess_relation(request: RelationRequest) -> Assessment:
         weighed=request.prior is not None,
         _breakdown=break_down_by,
         _highest=lambda: highest,
+        _write_risk=partial(_write_risk, request),
     )
+
+
+def _write_risk(request: RelationRequest, path: Path, id_: str | None, overwrite: bool) -> None:
+    """The probability that the adversary gives to the truth about each record."""
+    name = require_place_of_figures(request.focal, path, id_)
+    weighed = request.weighed
+    sql = build_risk_query(
+        request.focal.find_column(name),
+        request.columns,
+        request.secret,
+        is_weighed=weighed is not None,
+    )
+    view = request.linked.view if weighed is None else weighed.view
+    write_figures(view, sql, path, [name, "risk"], overwrite=overwrite)
 
 
 def _describe(request: RelationRequest) -> Any:
@@ -149,6 +171,7 @@ def _assess_people(request: RelationRequest) -> Assessment:
         _chart=lambda: charts.draw_class_sizes(sizes, SUBJECTS),
         _breakdown=lambda group: break_down(request, group, description),
         _highest=lambda: as_count_share(after.highest, request.focal.rows),
+        _write_risk=partial(_write_risk, request),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from divulge.records.risk.weighted_rows import (
     require_groups_at_home,
     require_rows_at_home,
     sum_over_records,
+    write_rows,
 )
 from divulge.work import DivulgeError
 from divulge.work.arrays import Floats, Ints
@@ -62,6 +64,8 @@ class RecordRisk:
     """Where somebody has several records, who they are: figures count people, and not records."""
     number: Ints | None = None
     """How many records each value is of, where records stay elsewhere; None: one."""
+    nulls: str | None = None
+    """How missing values were read, if the values follow from frequencies alone."""
 
     @property
     def records(self) -> int:
@@ -165,6 +169,19 @@ class RecordRisk:
         require_rows_at_home(self.dataset)
 
         return pa.table({self.measure: self.values})
+
+    def write(self, path: Path | str, id: str, *, overwrite: bool = False) -> None:  # noqa: A002  # as the role
+        """Write the risk of each record to a Parquet file, where the records stay elsewhere.
+
+        Args:
+            path: the file; it appears whole or not at all.
+            id: the attribute that says whose each row is.
+            overwrite: whether a file may be replaced.
+        """
+        figures = {self.measure: self.values}
+        write_rows(
+            self.dataset, self.attributes, self.nulls, figures, path, id_=id, overwrite=overwrite
+        )
 
     def explain(self) -> list[str]:
         """What was found, in sentences."""

@@ -5,15 +5,19 @@ Where records are in memory each figure is of one record, and there are no numbe
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import fsum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from divulge.classes.relation.record_figures import write_frequency_figures
 from divulge.data import Dataset, Relation
 from divulge.data.relation.relation import build_elsewhere_error
-from divulge.work.arrays import Bools, Ints
+from divulge.work import DivulgeError
+from divulge.work.arrays import Bools, Floats, Ints
 
 
 def count_rows(figures: npt.NDArray[Any], number: Ints | None) -> int:
@@ -73,3 +77,29 @@ def require_groups_at_home(dataset: Dataset) -> None:
     """
     if isinstance(dataset, Relation):
         raise build_elsewhere_error(dataset.name, dataset.engine, "a measure of risk by group")
+
+
+def write_rows(
+    dataset: Dataset,
+    names: Sequence[str],
+    nulls: str | None,
+    figures: Mapping[str, Floats],
+    path: Path | str,
+    *,
+    id_: str | None,
+    overwrite: bool,
+) -> None:
+    """Let an engine write figures that follow from frequencies, a row a record.
+
+    Raises:
+        DivulgeError: if the records are in memory, where `to_arrow` gives the figures.
+        RecordsElsewhere: if the figures need more than frequencies.
+        InvalidInput: if no attribute names the records, or the file is not to be Parquet.
+    """
+    if not isinstance(dataset, Relation):
+        raise DivulgeError("the records are in memory: to_arrow() gives a figure for each")
+    if nulls is None:
+        raise build_elsewhere_error(dataset.name, dataset.engine, "this figure for each record")
+    write_frequency_figures(
+        dataset, names, nulls, figures, Path(path), id_=id_, overwrite=overwrite
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,12 @@ from divulge.records.risk.null_readings import (
     Nulls,
 )
 from divulge.records.risk.record_risk import RecordRisk
-from divulge.records.risk.weighted_rows import count_chosen, count_rows, require_rows_at_home
+from divulge.records.risk.weighted_rows import (
+    count_chosen,
+    count_rows,
+    require_rows_at_home,
+    write_rows,
+)
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -80,6 +86,7 @@ class Frequencies:
             values=1 / np.maximum(self.sample, 1.0) if self.likeliest is None else self.likeliest,
             people=self.people,
             number=self.number,
+            nulls=self.nulls,
             measure="prosecutor_risk",
             dataset=self.dataset,
             attributes=self.attributes,
@@ -144,6 +151,19 @@ class Frequencies:
         require_rows_at_home(self.dataset)
 
         return pa.table({"sample": self.sample, "population": self.population})
+
+    def write(self, path: Path | str, id: str, *, overwrite: bool = False) -> None:  # noqa: A002  # as the role
+        """Write f_k and F_k of each record to a Parquet file, where the records stay elsewhere.
+
+        Args:
+            path: the file; it appears whole or not at all.
+            id: the attribute that says whose each row is.
+            overwrite: whether a file may be replaced.
+        """
+        figures = {"sample": np.asarray(self.sample), "population": self.population}
+        write_rows(
+            self.dataset, self.attributes, self.nulls, figures, path, id_=id, overwrite=overwrite
+        )
 
     def assessment(self) -> Assessment:
         """The risk of an adversary who knows who is in the sample."""

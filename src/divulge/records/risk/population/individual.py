@@ -69,6 +69,7 @@ def individual_risk(
     return RecordRisk(
         values=risk(pairs[0], pairs[1])[inverse.reshape(-1)],
         number=counts.number,
+        nulls=counts.nulls,
         measure="individual_risk",
         dataset=dataset,
         attributes=counts.attributes,
@@ -100,6 +101,7 @@ def reidentification_risk(
     return RecordRisk(
         values=1 / np.maximum(counts.population, 1),
         number=counts.number,
+        nulls=counts.nulls,
         measure="reidentification_risk",
         dataset=dataset,
         attributes=counts.attributes,
