@@ -32,6 +32,8 @@ a5,South,Commerce,20
 a6,South,Textiles,10
 """
 
+ANY_SECTOR = 'is_a("sector", V, "any") :- val(_, _, "sector", V).'
+
 RELEASE = """
 [[dataset]]
 name = "companies"
@@ -489,6 +491,39 @@ def test_families_by_address_and_surname_are_found_as_hardly_as_one_person(tmp_p
     assert results is not None
     assert results.counts["family"] == 1
     assert "2 of 15 records are linked" in str(verdict)
+
+
+# What rules hide, and something else tells.
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        ('hide("5", "sector").', "1 cell of dataset .* that rules hide can be read"),
+        ('hide("5", "code").', "1 cell of dataset .* that rules hide can be read"),
+        (ANY_SECTOR + 'recode("sector", 1).', "Finer values of .sector. .* can be read"),
+    ],
+)
+def test_what_rules_hide_must_not_be_told_by_what_stands_beside(
+    tmp_path: Path, rules: str, told: str
+) -> None:
+    sectors = [("Textiles", "T"), ("Commerce", "C"), ("Services", "S")]
+    rows = [f"{n},{'NS'[n // 60]},{','.join(sectors[n % 3])}" for n in range(120)]
+    path = write_release(tmp_path, rules, limit("k_anonymity", "at_least = 2"))
+    (tmp_path / "companies.csv").write_text("id,area,sector,code\n" + "\n".join(rows) + "\n")
+    roles = '"sector"]\nnon_identifying = ["code"]'
+    text = path.read_text().replace('"sector"]', roles)
+    path.write_text(text.replace('["suppress"]', '["recode", "suppress"]'))
+    protected = Release.load(path).protect(out=tmp_path / "out")
+    assert protected.status == "fail"
+    assert re.search(told, str(protected.after))
+    assert not (tmp_path / "out" / "release").exists()
+
+
+def test_a_cell_that_is_not_published_needs_no_hiding(tmp_path: Path) -> None:
+    limits = limit("k_anonymity", "at_least = 2")
+    path = write_release(tmp_path, 'hide("a1", "size"). hide("a1", "id").', limits, ALIKE)
+    assert Release.load(path).check().status == "pass"
 
 
 # Rules evaluated again on what protection has left.

@@ -88,7 +88,14 @@ class Verdict:
 
         for name, directives in results.directives.items():
             least = results.least_values.get(name, {})
-            for sentence in list_unmet(self.datasets[name], directives, least):
+            publication, found = self.publications.get(name), self.refills.get(name)
+            for sentence in list_unmet(
+                self.datasets[name],
+                directives,
+                least,
+                published=None if publication is None else publication.published,
+                refilled=None if found is None else found.refilled_rightly,
+            ):
                 yield Reservation("fail", sentence)
 
     @property
