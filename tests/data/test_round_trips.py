@@ -20,7 +20,9 @@ import divulge as dv
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import Dictionary, MissingCode
+from divulge.data.formats import list_endings, list_writable_endings
 from divulge.data.missing_kinds import mark_hidden
+from divulge.work import DivulgeError
 
 ENDINGS = (
     ".csv",
@@ -262,3 +264,17 @@ def test_several_files_are_one_dataset(ending: str, dataset: Dataset) -> None:
             Dataset.from_arrow(part).write(apart / f"part_{number}{ending}")
         assert dv.read(apart).equals(dv.read(whole))
         assert dv.read(sorted(apart.iterdir())).equals(dv.read(whole))
+
+
+@pytest.mark.parametrize("ending", list_endings())
+def test_a_format_says_truly_whether_it_is_written(ending: str, tmp_path: Path) -> None:
+    """What goes out is written as its source was only where that can be."""
+    people = dv.datasets.school_year_example()
+    path = tmp_path / f"people{ending}"
+    if ending in list_writable_endings():
+        people.write(path)
+        assert dv.read(path).rows == people.rows
+    else:
+        with pytest.raises(DivulgeError):
+            people.write(path)
+        assert not path.exists()

@@ -32,6 +32,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
+from tests.data.test_r_data import NA_INTEGER
+from tests.data.test_r_data import frame as r_frame
+from tests.data.test_r_data import integers as r_integers
+from tests.data.test_r_data import reals as r_reals
+from tests.data.test_r_data import strings as r_strings
 from tests.robustness.mutations import NAMES, NUMBERS, mutate, mutate_json, mutate_value
 from tests.robustness.spreadsheets import damage_spreadsheet, make_open_document, write_cell
 from typer.testing import CliRunner
@@ -373,6 +378,31 @@ def _open_documents() -> tuple[bytes, ...]:
     rows = [[*people.column_names], *(list(row.values()) for row in people.to_pylist())]
     cells = [[write_cell(value) for value in row] for row in rows]
     return make_open_document(cells), make_open_document([row[:2] for row in cells[:4]])
+
+
+def _rds(source: Random) -> bytes:
+    """Frames of R, damaged before they are compressed or after."""
+    frames = _frames_of_r()
+    if source.random() < 0.7:
+        return gzip.compress(_damaged(frames, source, text=False), 1, mtime=0)
+    return _damaged([gzip.compress(each, 6, mtime=0) for each in frames], source, text=False)
+
+
+@cache
+def _frames_of_r() -> tuple[bytes, ...]:
+    """The same people as R saves them, which Divulge reads and does not write."""
+    people = _people().to_pydict()
+    ages = [NA_INTEGER if age is None else age for age in people["age"]]
+    places = sorted(set(people["town"]))
+    towns = [places.index(town) + 1 for town in people["town"]]
+    factor = r_integers(*towns, levels=r_strings(*places), class_=r_strings("factor"))
+    whole = r_frame(
+        name=r_strings(*people["name"]),
+        town=factor,
+        age=r_integers(*ages),
+        income=r_reals(*people["income"], label=r_strings("Income in a year")),
+    )
+    return whole, r_frame(name=r_strings(*people["name"][:3]), income=r_reals(1.5, 2.0, 3.0))
 
 
 @cache
@@ -1059,6 +1089,7 @@ TARGETS: Mapping[str, Target] = {
         _reader("xpt", _binary(".xpt")),
         _reader("xlsx", _workbook),
         _reader("ods", _open_document),
+        _reader("rds", _rds),
         _reader("duckdb", _duckdb, 20),
         Target(name="release", file="fuzzed.toml", make=_release, run=_check, beside=_world),
         Target(name="protect", file="fuzzed.toml", make=_release, run=_protect, beside=_world),

@@ -37,6 +37,7 @@ class RdsFile(PlainFormat):
     """A data frame that R has saved."""
 
     kind = R_OBJECT
+    can_write = False
 
     def read_names(self, path: Path, options: Options) -> list[str]:  # noqa: ARG002  # text only
         """The names of the columns."""
