@@ -228,6 +228,17 @@ def test_check_and_protect_agree_on_linked_years(tmp_path: Path) -> None:
 
 def test_linked_years_are_told_as_linked() -> None:
     growth = dv.records.longitudinal([panel(1), panel(2)], on="id", knows=["race"])
-    first, second = str(growth).splitlines()
+    first, second = growth.explain().splitlines()
     assert first.startswith("With 1 dataset: ")
     assert second.startswith("With 2 datasets, linked by id: ")
+
+
+def test_growth_is_a_table_with_a_row_for_each_year_by_its_name() -> None:
+    growth = dv.records.longitudinal([panel(1), panel(2)], on="id", knows=["race"])
+    rows = growth.table().to_pylist()
+    assert [row["dataset"] for row in rows] == [panel(1).name, panel(2).name]
+    assert [row["certain"] for row in rows] == [each.certain.posterior for each in growth]
+    assert [row["right_share"] for row in rows] == [each.guessed.posterior for each in growth]
+    lines = str(growth).splitlines()
+    assert all(line.startswith(panel(n).name) for n, line in enumerate(lines[1:3], start=1))
+    assert growth.to_dict()["datasets"] == [panel(1).name, panel(2).name]

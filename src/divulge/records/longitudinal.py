@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
 from divulge import work
-from divulge.assessment import Assessment, Chart, Sentence
+from divulge.assessment import Assessment, Chart, Sentence, html
+from divulge.assessment.plain_text import align_table
+from divulge.assessment.sentence import format_number, format_percent, read_phrases
 from divulge.classes.partition import AttributeCodes, Partition
 from divulge.classes.weights import read_weights
 from divulge.data import Dataset, Relation
@@ -48,6 +50,10 @@ from divulge.records.relation_attack import assess_relation_prefixes, require_co
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import RenderableType
+
 
 @dataclass(frozen=True)
 class Growth(Sequence[Assessment]):
@@ -56,6 +62,8 @@ class Growth(Sequence[Assessment]):
     assessments: tuple[Assessment, ...]
     subjects: str
     on: str
+    names: tuple[str, ...] = ()
+    """The datasets in the order in which they are added."""
 
     def __getitem__(self, place: Any) -> Any:
         return self.assessments[place]
@@ -69,9 +77,63 @@ class Growth(Sequence[Assessment]):
 
     def to_dict(self) -> dict[str, Any]:
         """All assessments as plain values, for JSON."""
-        return {"assessments": [assessment.to_dict() for assessment in self.assessments]}
+        return {
+            "datasets": list(self.names),
+            "assessments": [assessment.to_dict() for assessment in self.assessments],
+        }
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """What the columns of `rows` are."""
+        return tuple(read_phrases("divulge.records", "head.growth"))
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A row for each dataset that is added: its name, and what is then known and guessed."""
+        return [
+            (
+                name,
+                format_number(each.secrets),
+                (
+                    f"{format_number(each.certain.posterior)} "
+                    f"({format_percent(each.deterministic.posterior)})"
+                ),
+                (
+                    f"{format_number(round(each.right.posterior, 1))} "
+                    f"({format_percent(each.guessed.posterior)})"
+                ),
+            )
+            for name, each in zip(self.names, self.assessments, strict=True)
+        ]
+
+    def table(self) -> pa.Table:
+        """The same as numbers."""
+        import pyarrow as pa
+
+        return pa.table(
+            {
+                "dataset": list(self.names),
+                "secrets": [int(each.secrets) for each in self],
+                "certain": [float(each.certain.posterior) for each in self],
+                "certain_share": [float(each.deterministic.posterior) for each in self],
+                "right": [float(each.right.posterior) for each in self],
+                "right_share": [float(each.guessed.posterior) for each in self],
+                "claim": [each.claim for each in self],
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        return html.render_table(self.head, self.rows())
+
+    def __rich__(self) -> RenderableType:
+        from rich.text import Text
+
+        return Text(str(self))
 
     def __str__(self) -> str:
+        return f"{align_table(self.head, self.rows())}\n\n{self.explain()}"
+
+    def explain(self) -> str:
+        """What each dataset adds, in sentences."""
         sentences = (
             Sentence(
                 "divulge.records",
@@ -131,6 +193,8 @@ def longitudinal(
     >>> growth = longitudinal(years, "id", ["gender", "grade"], "disability", absent=absent)
     >>> growth[1].claim
     'exact'
+    >>> growth.table().column("dataset").to_pylist()
+    ['school year 1', 'school year 2']
     """
     sought = [] if seeks is None else as_names(seeks)
     require_countable(datasets, None, {"release": release})
@@ -208,7 +272,8 @@ def _assess_prefixes(
             datasets, on, knows, sought_lists=sought_lists, duplicates=duplicates, gain=gain,
             prior=prior, choices=choices,
         )  # fmt: skip
-        return [Growth(tuple(each), datasets[0].subjects, on) for each in lists]
+        subjects = datasets[0].subjects
+        return [Growth(tuple(each), subjects, on, _list_names(datasets)) for each in lists]
     require_memory(datasets, prior is not None)
     linked = link_years(datasets, on, duplicates, seed)
     known: list[str] = []
@@ -244,7 +309,8 @@ def _assess_prefixes(
                 links = linked.describe_links(years)
                 assessments.append(qualify_assessment(assessment, links, reservations))
             step.advance()
-    return [Growth(tuple(assessments), focal.subjects, on) for assessments in assessments_by_secret]
+    names = _list_names(datasets)
+    return [Growth(tuple(each), focal.subjects, on, names) for each in assessments_by_secret]
 
 
 def _assess_protected_prefixes(
@@ -279,7 +345,12 @@ def _assess_protected_prefixes(
             )
             assessments.append(add_figures(assessment, {"datasets": years}))
             step.advance()
-    return Growth(tuple(assessments), datasets[0].subjects, options["on"])
+    subjects = datasets[0].subjects
+    return Growth(tuple(assessments), subjects, options["on"], _list_names(datasets))
+
+
+def _list_names(datasets: Iterable[Dataset]) -> tuple[str, ...]:
+    return tuple(dataset.name for dataset in datasets)
 
 
 def _count_found(linked: LinkedDatasets, classes: Partition, weights: Floats) -> float:
