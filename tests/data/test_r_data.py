@@ -141,8 +141,10 @@ def test_what_r_keeps_in_a_shorter_form_is_the_vector_that_it_means(tmp_path: Pa
         (frame(x=integers(1, 2), y=integers(1)), "table of its own"),
         (frame(x=integers(9, 1, levels=strings("f"), class_=strings("factor"))), "levels lack"),
         (b"X\n" + struct.pack(">iiii", 2, 0, 0, 3), "functions"),
+        (frame(x=reals(1e9, class_=strings("Date"))), "years 1 to 9999"),
+        (frame(x=reals(-1e15, class_=strings("POSIXct", "POSIXt"))), "years 1 to 9999"),
     ],
-    ids=["a vector", "lists", "nested", "levels", "a function"],
+    ids=["a vector", "lists", "nested", "levels", "a function", "a date", "a moment"],
 )
 def test_what_is_no_table_is_refused_with_its_reason(
     tmp_path: Path, content: bytes, said: str

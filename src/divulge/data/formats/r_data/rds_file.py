@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _MISSING_INTEGER = np.iinfo(np.int32).min
 _MISSING_LONG = np.iinfo(np.int64).min
+_FIRST_DAY, _LAST_DAY = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
+_SECONDS_OF_DAY = int(np.timedelta64(1, "D") / np.timedelta64(1, "s"))
 
 
 class RdsFile(PlainFormat):
@@ -169,9 +171,18 @@ def _build_array(vector: RVector) -> pa.Array:
     else:
         missing, whole = np.isnan(values), values
     if "Date" in classes:
-        days = np.floor(np.where(missing, 0, whole)).astype(np.int32)
+        days = np.floor(_check_calendar(np.where(missing, 0, whole), 1)).astype(np.int32)
         return pa.array(days, pa.int32(), mask=missing).cast(pa.date32())
     if "POSIXct" in classes:
-        micros = np.round(np.where(missing, 0, whole) * 1e6).astype(np.int64)
+        seconds = _check_calendar(np.where(missing, 0, whole), _SECONDS_OF_DAY)
+        micros = np.round(seconds * 1e6).astype(np.int64)
         return pa.array(micros, pa.int64(), mask=missing).cast(pa.timestamp("us"))
     return pa.array(whole, mask=missing)
+
+
+def _check_calendar(since_1970: Any, in_a_day: int) -> Any:
+    """Dates and moments that the calendar has; R counts on beyond the years 1 to 9999."""
+    low, high = (int(day.astype("int64")) for day in (_FIRST_DAY, _LAST_DAY))
+    if np.any((since_1970 < low * in_a_day) | (since_1970 >= (high + 1) * in_a_day)):
+        raise NotReadable("has dates that are not in the years 1 to 9999.")
+    return since_1970
