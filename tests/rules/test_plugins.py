@@ -70,9 +70,9 @@ def fail(*_: Any) -> None:
     ("function", "message"),
     [
         (fail, r'line 2, column 1, .*the plug-in "#ask" failed with RuntimeError'),
-        (lambda _: [1, 2, 3], "must give 1 sequences of that length"),
-        (lambda _: 7, "must give 1 sequences of that length"),
-        (lambda _: ["text"], "gave values that are no"),
+        (lambda _: [1, 2, 3], "must give 1 sequence of that length"),
+        (lambda _: 7, "must give 1 sequence of that length"),
+        (lambda _: ["text"], "gave values that are not of its kinds: integer"),
     ],
 )
 def test_a_plugin_that_goes_wrong_is_one_message_without_values(
@@ -87,7 +87,7 @@ def test_a_plugin_that_goes_wrong_is_one_message_without_values(
 def test_a_plugin_that_nobody_registered_is_told_with_the_nearest_name() -> None:
     with pytest.raises(InvalidInput, match='no plug-in is registered for "#asc".'):
         evaluate(Program.parse("p(1). n(X) :- p(X), #asc(X)."), plugins=offer(fail, 1, 0))
-    with pytest.raises(InvalidInput, match='"#ask" has 1 inputs and 0 outputs'):
+    with pytest.raises(InvalidInput, match='"#ask" has 1 input and 0 outputs'):
         evaluate(Program.parse("p(1). n(X) :- p(X), #ask(X, X)."), plugins=offer(fail, 1, 0))
     with pytest.raises(InvalidInput, match='"words" is not a kind of value'):
         offer(fail, ["words"], 0)

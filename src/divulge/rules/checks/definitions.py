@@ -80,8 +80,9 @@ def find_arity_problems(
             if count != len(atom.arguments):
                 yield Problem(
                     str(atom.place),
-                    f'"#{atom.predicate}" has {len(asked.inputs)} inputs and '
-                    f"{len(asked.outputs)} outputs, and "
+                    f'"#{atom.predicate}" has '
+                    f"{format_quantity(len(asked.inputs), 'input', 'inputs')} and "
+                    f"{format_quantity(len(asked.outputs), 'output', 'outputs')}, and "
                     f"{format_quantity(len(atom.arguments), 'argument', 'arguments')} here.",
                 )
 

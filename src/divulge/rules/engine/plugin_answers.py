@@ -14,7 +14,7 @@ from divulge.rules.engine.stored_values import store_column
 from divulge.rules.engine.task_runner import TaskRunner
 from divulge.rules.language.syntax import EqualityRule, Rule
 from divulge.rules.plugin_atoms import RulePlugin
-from divulge.work import Interruption
+from divulge.work import Interruption, format_quantity
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,7 +110,10 @@ class PluginAnswers:
             for values, kind in zip(outputs, kinds, strict=True):
                 columns.append(store_column([values[row] for row in kept], kind))
         except (TypeError, ValueError, ArithmeticError, pa.ArrowException):
-            message = f'the plug-in "#{known.name}" gave values that are no {known.outputs}.'
+            wanted = ", ".join(known.outputs)
+            message = (
+                f'the plug-in "#{known.name}" gave values that are not of its kinds: {wanted}.'
+            )
             raise self._runner.fail(statement, message) from None
         names = [f"a{place}" for place in range(len(columns))]
         if not columns:
@@ -132,9 +135,10 @@ class PluginAnswers:
             listed.append(list(column) if isinstance(column, Sequence) else [])
         if len(listed) != max(1, len(known.outputs)) or any(len(one) != rows for one in listed):
             count = max(1, len(known.outputs))
+            wanted = format_quantity(count, "sequence", "sequences")
             message = (
                 f'the plug-in "#{known.name}" was asked for {rows:,} inputs and must give '
-                f"{count} sequences of that length, and gave something else."
+                f"{wanted} of that length, and gave something else."
             )
             raise self._runner.fail(statement, message)
         return listed
