@@ -350,4 +350,5 @@ def _find_repeated_records(dataset: Dataset) -> Iterator[str]:
         combined = np.unique(combined, return_inverse=True)[1].astype(np.int64)
     repeated = dataset.rows - len(np.unique(combined))
     if repeated:
-        yield f"{_count_records(repeated)} repeat another one in every attribute"
+        verb = "repeats" if repeated == 1 else "repeat"
+        yield f"{_count_records(repeated)} {verb} another one in every attribute"

@@ -47,11 +47,13 @@ def describe(
 def _format_summary(
     summary: DataSummary, dataset: Dataset, found: Categorisation | None
 ) -> Iterator[str]:
+    from divulge.work import format_quantity
+
     yield build_sentence(
         "describe.head",
         dataset=summary.name,
         attributes=len(summary.attributes),
-        records=summary.records,
+        records=format_quantity(summary.records, "record", "records"),
     )
     for each in summary.attributes:
         yield ""
