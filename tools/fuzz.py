@@ -37,6 +37,8 @@ sys.path.insert(0, str(PROJECT))
 BATCH_SECONDS = 15.0
 CASE_CPU_SECONDS = 60
 CASE_SECONDS = 150.0
+START_SECONDS = 1_800.0
+"""Until a child says its first word: on a busy machine, loading alone takes minutes."""
 MOST_DATA = 6 << 30
 MOST_GROWTH = 1 << 30
 """A case that needs more memory than this on a file of some kilobytes trusts the file too much."""
@@ -257,11 +259,12 @@ def _ended_with_us(child: subprocess.Popen[bytes]) -> Iterator[None]:
 def _lines(child: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
     """What a child says; one that says nothing for too long hangs and is ended."""
     assert child.stdout is not None  # noqa: S101  # for the types: it was asked for
-    pending = b""
-    while select.select([child.stdout], [], [], CASE_SECONDS)[0]:
+    pending, patience = b"", START_SECONDS
+    while select.select([child.stdout], [], [], patience)[0]:
         heard = os.read(child.stdout.fileno(), 1 << 16)
         if not heard:
             return
+        patience = CASE_SECONDS
         *lines, pending = (pending + heard).split(b"\n")
         yield from map(json.loads, lines)
     child.send_signal(signal.SIGABRT)
