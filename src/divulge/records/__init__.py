@@ -38,6 +38,7 @@ from divulge.records.risk.uniques.suda import Suda, suda
 from divulge.records.risk.uniques.unique_sizes import minimal_unique_size
 from divulge.records.sweep.result import Sweep
 from divulge.records.sweep.sweep import sweep
+from divulge.records.unlinked.unlinked_years import unlinked_years
 
 __all__ = [
     "EVERYDAY_NAMES",
@@ -85,4 +86,5 @@ __all__ = [
     "sweep",
     "t_closeness",
     "three_attackers",
+    "unlinked_years",
 ]

@@ -234,3 +234,48 @@ dot. Chosen by hand; no benchmark isolates it."""
 MOST_REPORTED_SETS = 2_500
 """Sets of which `result.json` tells the success: all of eleven attributes, as in the paper; of more
 so many. Chosen by hand; no benchmark isolates it."""
+
+# --- years without an id ---
+
+MATCHING_ROUNDS = 60
+"""Rounds of expectation maximisation for the rates of those who leave, come and move. Chosen by
+hand; no benchmark isolates it."""
+
+FIRST_LEAVING = 0.1
+"""Share of those who leave, and of those who come, from which estimation begins. Chosen by hand; no
+benchmark isolates it."""
+
+FIRST_STAYING = 0.8
+"""Share of people with whom what may move stays, from which estimation begins. Chosen by hand; no
+benchmark isolates it."""
+
+MATCHING_TOLERANCE = 1e-4
+"""Change of a rate at which these rounds end: far below what a figure shows. Chosen by hand; no
+benchmark isolates it."""
+
+LEAST_RATE = 1e-4
+"""The least that a rate may be, so that nothing is excluded for certain. Chosen by hand; no
+benchmark isolates it."""
+
+PROPAGATION_ROUNDS = 50
+"""Rounds of belief propagation: most records have few pairs, and few rounds suffice. Chosen by
+hand; no benchmark isolates it."""
+
+PROPAGATION_TOLERANCE = 1e-6
+"""Change of a message at which propagation ends. Chosen by hand; no benchmark isolates it."""
+
+MAX_MATCHING_PAIRS = 50_000_000
+"""Pairs of records that agree on what never changes, 2 GB: with more it is refused. Chosen by hand;
+no benchmark isolates it."""
+
+LEAST_LIKELIHOOD = 1e-9
+"""Likelihood of a pair below which it is left out: all such pairs together do not show in a figure.
+Chosen by hand; no benchmark isolates it."""
+
+CHANCE_FACTORS = (0.2, 5.0)
+"""By what the chance that a newcomer is taken for somebody is multiplied, to see what hangs on it:
+attributes are not independent, and how far they are not is unknown. Chosen by hand;
+tests/records/test_unlinked_years.py holds the range to hidden ids."""
+
+DEVIATIONS = 3.0
+"""Standard deviations that guesses which come out by chance add to the range. Chosen by hand."""
