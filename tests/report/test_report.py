@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import jsonschema
+import numpy as np
 import pytest
 from tests.release_files import write_release
 
 import divulge as dv
+from divulge.data.column import find_hidden_cells
+from divulge.protection.result.change_summary import list_changes_by_attribute
 from divulge.release import result_schema
 from divulge.release.next_step import find_next_steps
 from divulge.report import check_into
 from divulge.report.page import page as render
+from divulge.report.page import protection_page
 from divulge.work import InvalidInput
 
 if TYPE_CHECKING:
@@ -244,12 +248,50 @@ def test_the_first_page_says_what_fails_for_whom_and_what_would_help(tmp_path: P
     assert dv.records.attack(changed, "CRS", ["town", "year"]).certain.posterior == 0
 
 
+def test_who_has_a_rare_value_is_told_to_bear_the_risk_and_no_value_is_named(
+    tmp_path: Path,
+) -> None:
+    towns = ["large"] * 180 + [f"hamlet{n}" for n in range(20)]
+    rows = "".join(f"{town},{'mf'[n % 2]},{n % 3}\n" for n, town in enumerate(towns))
+    path = write_pupils(tmp_path, FIRST_PAGE.replace('"year", "sex"', '"sex"').replace(
+        'hierarchies = { year = { intervals = [[2000, 2002, 2004], [2000]] } }\n', ""
+    ).replace('knows = ["town", "year"]', 'knows = ["town"]'))  # fmt: skip
+    (tmp_path / "pupils.csv").write_text("town,sex,mark\n" + rows)
+    check_into(dv.Release.load(path), tmp_path / "out")
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    jsonschema.validate(result, result_schema())
+    assert list(result["exposure"]) == ["classmate"]
+    found = result["exposure"]["classmate"]
+    assert found["groups"] == [{"rare_value_of": "town", "count": 20, "mean_risk": 1.0}]
+    assert found["mean_risk"] == pytest.approx((180 / 180 + 20) / 200)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "20 pupils have a value of town that fewer than 5% have" in page
+    assert "hamlet" not in page + json.dumps(result)
+
+
+def test_a_protection_is_told_by_attribute_and_by_reason_before_any_record(tmp_path: Path) -> None:
+    text = FIRST_PAGE + '\n[protection]\nmethods = ["recode", "suppress"]\n'
+    text = text.replace(', sensitive = "mark"', "") + "suppression_limit = 0.6\n"
+    path = write_pupils(tmp_path, text.replace('"sex"] }', '"sex"], sensitive = "mark" }'))
+    result = dv.Release.load(path).protect()
+    page = protection_page(result)
+    [part] = result.records.values()
+    changed = {row[0]: row for row in list_changes_by_attribute(part)}
+    for name in part.among:
+        before, after = part.original.columns[name], part.dataset.columns[name]
+        hidden = int(np.count_nonzero(find_hidden_cells(after, before)))
+        assert changed[name][2] == str(hidden)
+    assert sum(int(row[4]) for row in changed.values()) > 0 or part.suppressed_cells > 0
+    assert page.index("What was changed") < page.index("Decisions, record by record")
+    assert page.index("<details><summary>Decisions") > 0
+
+
 def test_a_release_that_passes_says_so_and_what_nobody_asked(tmp_path: Path) -> None:
     text = FIRST_PAGE.replace("at_most = 0.1\n\n[[limit]]", "at_most = 1\n\n[[limit]]")
     verdict = dv.Release.load(write_pupils(tmp_path, text)).check()
     page = html.unescape(render(verdict))
     assert verdict.passed
-    assert "no attack that was run refutes that this can be published" in page
+    assert "By its limits this can be published: every one of them holds" in page
     assert "Nothing has to be changed." in page
     assert find_next_steps(verdict) == []
 
@@ -262,6 +304,7 @@ def test_names_in_any_script_and_many_adversaries_still_make_a_page(tmp_path: Pa
     )
     verdict = dv.Release.load(write_pupils(tmp_path, FIRST_PAGE + more)).check()
     page = render(verdict)
+    assert "No limit is set on" in page
     assert "<script>" not in page
     for name in names:
         assert html.escape(name) in page

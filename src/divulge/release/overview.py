@@ -91,7 +91,11 @@ def describe_verdict(verdict: Verdict) -> Sentence:
 
 def list_open_questions(verdict: Verdict) -> list[Sentence]:
     """What was not judged, and what nobody asked."""
-    return [*_list_unjudged(verdict), _say_scope(verdict)]
+    limited = {each.subject for each in verdict.outcomes if each.limit.of_assessment}
+    names = [str(each.adversary) for each in rank_assessments(verdict)]
+    unlimited = [name for name in names if name not in limited]
+    said = [Sentence(CATALOGUE, "overview.unlimited", {"names": unlimited})] if unlimited else []
+    return [*_list_unjudged(verdict), *said, _say_scope(verdict)]
 
 
 def _list_unjudged(verdict: Verdict) -> Iterator[Sentence]:

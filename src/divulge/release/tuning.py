@@ -12,3 +12,18 @@ Measured on 20,000 pupils and 231 sets; benchmarks/sweep.py shows the walk."""
 LEAST_HELP = 0.01
 """The least part of what is beyond a limit that a change must take away to be worth telling. Chosen
 by hand; no benchmark isolates it."""
+
+RARE_SHARE = 0.05
+"""The share of records below which a value is rare where it is told who bears the risk. Chosen by
+hand; no benchmark isolates it."""
+
+FEWEST_EXPOSED = 10
+"""Records of which a mean risk is told: of fewer it would be that of single people. Chosen by hand;
+no benchmark isolates it."""
+
+FAR_ABOVE = 1.5
+"""By what factor a group's mean risk exceeds that of all where it is told. Chosen by hand; no
+benchmark isolates it."""
+
+MOST_EXPOSED_GROUPS = 5
+"""Groups that are told of one adversary. Chosen by hand; no benchmark isolates it."""

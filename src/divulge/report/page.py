@@ -18,6 +18,7 @@ from divulge.assessment.sentence import (
     read_phrases,
 )
 from divulge.release import overview
+from divulge.release.exposure import find_exposure
 from divulge.release.next_step import NextStep, find_next_steps, list_advice
 from divulge.work import translate_message, version, whole_file
 
@@ -72,6 +73,7 @@ def page(verdict: Verdict, steps: Sequence[NextStep] | None = None) -> str:
     """The report as HTML text; what to do next is worked out, unless it was already."""
     steps = find_next_steps(verdict) if steps is None else steps
     ranked = overview.rank_assessments(verdict)
+    exposed = [find_exposure(verdict, each) for each in ranked]
     return _load_template().render(
         **_read_words("report"),
         verdict=verdict,
@@ -87,6 +89,8 @@ def page(verdict: Verdict, steps: Sequence[NextStep] | None = None) -> str:
         overview=_render_chart(verdict.chart()) if ranked else None,
         charts=[_render_chart(a.chart()) if a.has_chart else None for a in ranked],
         details=[_render_details(a.details()) for a in ranked],
+        exposed=exposed,
+        exposed_charts=[None if e is None else _render_chart(e.chart()) for e in exposed],
         rules_head=read_phrases("divulge.release", "rules.head"),
         version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
@@ -116,6 +120,11 @@ def protection_page(
     """The report of a protection as HTML text, perhaps with the efficient ways of a map."""
     from divulge.protection import Protected, RiskUtilityMap
     from divulge.protection.changes.decision_log import describe_decision
+    from divulge.protection.result.change_summary import (
+        list_changes_by_attribute,
+        list_changes_by_reason,
+        read_change_heads,
+    )
     from divulge.protection.result.recoding_summary import read_summary_head
     from divulge.protection.result.utility_map import read_map_head
 
@@ -123,7 +132,7 @@ def protection_page(
         title, parts = result.original.name, {result.original.name: result}
         others, verdicts, refills = {}, None, {}
     else:
-        title, parts = result.release.path.name, dict(result.records)
+        title, parts = result.release.name, dict(result.records)
         others = {name: part for name, part in result.parts.items() if name not in parts}
         verdicts, refills = (result.before, result.after), dict(result.after.refills)
     maps = [frontier] if isinstance(frontier, RiskUtilityMap) else list(frontier or ())
@@ -136,6 +145,9 @@ def protection_page(
         title=title,
         sentences=result.explain(),
         parts=parts,
+        change_heads=read_change_heads(),
+        by_attribute={name: list_changes_by_attribute(part) for name, part in parts.items()},
+        by_reason={name: list_changes_by_reason(part) for name, part in parts.items()},
         others=others,
         charts={name: _render_chart(part.chart()) for name, part in parts.items()},
         verdicts=verdicts,

@@ -9,6 +9,7 @@ from typing import Any
 
 from divulge import work
 from divulge.release import Release, Verdict
+from divulge.release.exposure import find_exposure
 from divulge.release.next_step import NextStep, find_next_steps
 from divulge.release.output_files import list_inputs
 from divulge.report.page import page
@@ -51,6 +52,9 @@ def write_results(verdict: Verdict, folder: Path | str, overwrite: bool = False)
 
 
 def build_result(verdict: Verdict, steps: Sequence[NextStep] | None = None) -> dict[str, Any]:
-    """What `result.json` holds: the verdict, and what to do next."""
+    """What `result.json` holds: the verdict, what to do next, and who bears the risk."""
     steps = find_next_steps(verdict) if steps is None else steps
-    return {**verdict.to_dict(), "next_steps": [step.to_dict() for step in steps]}
+    found = {each.adversary: find_exposure(verdict, each) for each in verdict.assessments}
+    exposure = {name: each.to_dict() for name, each in found.items() if each is not None}
+    next_steps = [step.to_dict() for step in steps]
+    return {**verdict.to_dict(), "next_steps": next_steps, "exposure": exposure}

@@ -118,8 +118,8 @@ def build_summary(protected: Protected) -> RecodingSummary | None:
         RecodedAttribute(
             name=name,
             level=protected.levels.get(name, 0),
-            height=_find_height(protected, name),
-            coarser=_count_coarser_cells(protected, name),
+            height=find_height(protected, name),
+            coarser=count_coarser_cells(protected, name),
             loss=compute_attribute_loss(
                 protected.original, protected.dataset, protected.kept, name
             ),
@@ -131,12 +131,13 @@ def build_summary(protected: Protected) -> RecodingSummary | None:
     return RecodingSummary(attributes=attributes, notes=notes, loss=protected.loss)
 
 
-def _find_height(protected: Protected, name: str) -> int:
+def find_height(protected: Protected, name: str) -> int:
+    """How many levels the hierarchy of an attribute has; 0 without one."""
     hierarchy = protected.original.dictionary[name].hierarchy
     return 0 if hierarchy is None else hierarchy.height
 
 
-def _count_coarser_cells(protected: Protected, name: str) -> int:
+def count_coarser_cells(protected: Protected, name: str) -> int:
     """How many released cells show another text than the original has."""
     kept = select_records(protected.original, protected.kept)
     before, after = kept.columns[name], protected.dataset.columns[name]

@@ -143,6 +143,14 @@ def result_schema() -> dict[str, Any]:
             sentences=_TEXTS,
         ),
     }
+    # By adversary: who bears more risk than others, without a value of a record.
+    group = _build_object(rare_value_of=_TEXT, count={"type": "integer"}, mean_risk=_NUMBER)
+    whole["properties"]["exposure"] = {
+        "type": "object",
+        "additionalProperties": _build_object(
+            mean_risk=_NUMBER, groups={"type": "array", "items": group}, sentences=_TEXTS
+        ),
+    }
     # Only where the release names rules: what follows from them, without a value of a record.
     whole["properties"]["rules"] = {"type": "object"}
     # Only of records that stayed where they are: who counted them, and why.
