@@ -50,3 +50,13 @@ def test_nothing_is_written_that_another_column_refutes(tmp_path: Path) -> None:
         "--unlisted", "non_identifying", code=1,
     )  # fmt: skip
     assert not out.exists()
+
+
+def test_levels_of_a_file_are_ways_on_the_map(tmp_path: Path) -> None:
+    people = write_people(tmp_path / "people.csv", more=False)
+    levels = tmp_path / "ages.csv"
+    levels.write_text("".join(f"{age};{age // 3 * 3};*\n" for age in range(20, 27)))
+    said = json.loads(
+        run("map", people, "-q", "age,sex", "--hierarchy", f"age={levels}", "-k", 7, "--json")
+    )
+    assert {point["levels"].get("age", 0) for point in said["points"]} == {0, 1, 2}

@@ -41,7 +41,8 @@ def test_a_file_is_recoded_and_every_class_has_k_records(tmp_path: Path) -> None
         "recode", FOLDER / "people.csv", *options(), "-k", 5, "--sensitive", "diagnosis", "-l", 2,
         "--unlisted", "drop", "--out", out, "--log", tmp_path / "log.parquet",
     )  # fmt: skip
-    assert "combinations of levels loses less" in said
+    assert "combinations of levels loses less than 0." in said
+    assert "was recoded to level 1 of 2 of its hierarchy: at level 0, " in " ".join(said.split())
     rows = read_rows(out)
     assert set(rows[0]) == {*KEYS, "diagnosis"}
     classes = Counter(tuple(row[key] for key in KEYS) for row in rows)
@@ -84,6 +85,30 @@ def test_a_recipe_is_kept_and_applied_to_other_data(tmp_path: Path) -> None:
     again = json.loads(run("recode", more, *names, *applied))
     assert first["levels"]
     assert again["levels"] == first["levels"]
+
+
+def test_a_recipe_may_remove_more_and_says_all_else_itself(tmp_path: Path) -> None:
+    recipe, few = tmp_path / "recipe.json", tmp_path / "few.csv"
+    run("recode", FOLDER / "people.csv", *options(), "-k", 5, "--unlisted", "drop",
+        "--recipe", recipe)  # fmt: skip
+    few.write_text("\n".join((FOLDER / "people.csv").read_text().splitlines()[:150]) + "\n")
+    applied = ["recode", few, "--apply", recipe, "--unlisted", "drop"]
+    with pytest.raises(InvalidInput, match="allow suppression_limit"):
+        run(*applied)
+    said = json.loads(run(*applied, "--suppression-limit", 1, "--json"))
+    assert said["removed_records"] > 0.05 * said["records"]
+    for option in (["-k", 20], ["--local"], ["--utility", "precision"], ["--never", "sex"]):
+        with pytest.raises(InvalidInput, match=f"{option[0]}: is what the recipe says"):
+            run(*applied, *option)
+
+
+def test_a_quasi_identifier_is_not_silently_made_something_else(tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    for role in ("--sensitive", "--identifier"):
+        with pytest.raises(InvalidInput, match=f'{role}: "education" is a quasi-identifier'):
+            run("recode", FOLDER / "people.csv", *options(), "-k", 5, role, "education",
+                "--unlisted", "drop", "--out", out)  # fmt: skip
+    assert not out.exists()
 
 
 def test_every_utility_can_be_asked_for_and_attributes_weighed() -> None:

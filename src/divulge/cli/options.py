@@ -18,6 +18,13 @@ Attributes = Annotated[
         help="A quasi-identifier, or several as age,sex; repeat.",
     ),
 ]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hierarchy",
+        help="An attribute and its file of levels, as age=levels.csv; repeat.",
+    ),
+]
 Weight = Annotated[str | None, typer.Option(help="The attribute with the sampling weights.")]
 Person = Annotated[
     str | None,
@@ -87,3 +94,24 @@ def check_percent(option: str, percent: float | None, example: str) -> None:
         meant = example.format(f"{percent * 100:g}")
         message = f"is in percent: for {percent:g} of the total write {meant}."
         raise InvalidInput("tables", [Problem(option, message)])
+
+
+def parse_level_files(pairs: list[str] | None) -> dict[str, Path]:
+    """Files of levels by attribute, from `attribute=file`.
+
+    Raises:
+        InvalidInput: if a pair is none.
+
+    >>> parse_level_files(["age=ages.csv"])
+    {'age': PosixPath('ages.csv')}
+    """
+    from divulge.work import InvalidInput, Problem
+
+    files = {}
+    for pair in pairs or ():
+        name, _, path = pair.partition("=")
+        if not name or not path:
+            message = "must be an attribute, an equals sign and a file, as age=levels.csv."
+            raise InvalidInput("hierarchies", [Problem("--hierarchy", message)])
+        files[name] = Path(path)
+    return files

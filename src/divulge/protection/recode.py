@@ -241,7 +241,7 @@ def _release_levels(
         chosen_by="person" if proof.is_chosen else "loss" if proof.score is None else "score",
     )
     notes = (
-        *describe_levels(dataset, release.levels),
+        *describe_levels(dataset, release.levels, release.changes),
         *_describe_search(dataset, evaluator, levels, proof),
     )
     return _Result(release=release, names=evaluator.lattice.names, proof=proof, notes=notes)

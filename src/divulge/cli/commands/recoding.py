@@ -9,22 +9,36 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from divulge.cli.commands.protection import Json, Values, print_judged
-from divulge.cli.data_reader import RELEASE_ENDING, DataReader, add_roles, split_dataset_name
-from divulge.cli.options import Attributes, Data, Overwrite, StopAfter
+from divulge.cli.data_reader import (
+    DataReader,
+    add_roles,
+    is_of_release,
+    split_attributes,
+    split_dataset_name,
+)
+from divulge.cli.options import (
+    Attributes,
+    Data,
+    Hierarchies,
+    Overwrite,
+    StopAfter,
+    parse_level_files,
+)
 
 if TYPE_CHECKING:
     from divulge.assessment import Limit
+    from divulge.data import Dataset
     from divulge.protection import Protected
+
+SUPPRESSION_LIMIT = 0.05
+"""The share of records that may be removed if nothing else is said."""
 
 
 def recode(
     data: Data,
     reader: DataReader,
     quasi_identifier: Attributes = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option(help="An attribute and its file of levels, as age=levels.csv; repeat."),
-    ] = None,
+    hierarchy: Hierarchies = None,
     k: Annotated[int | None, typer.Option("-k", min=1, help="Fewest records in a class.")] = None,
     sensitive: Annotated[
         str | None, typer.Option(help="The sensitive attribute, for diversity and closeness.")
@@ -36,8 +50,13 @@ def recode(
         float | None, typer.Option("-t", min=0, max=1, help="Largest distance (t-closeness).")
     ] = None,
     suppression_limit: Annotated[
-        float, typer.Option(min=0, max=1, help="The share of records that may be removed.")
-    ] = 0.05,
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="The share of records that may be removed (0.05, or what a recipe says).",
+        ),
+    ] = None,
     utility: Annotated[
         str,
         typer.Option(
@@ -89,14 +108,32 @@ def recode(
     from divulge.protection import recode as recode_dataset
     from divulge.protection.result.published_columns import list_unlisted_columns
 
+    if apply is not None:
+        _refuse_beside_recipe(
+            {
+                "-k": k,
+                "-l": diversity,
+                "-t": closeness,
+                "--hierarchy": hierarchy,
+                "--utility": utility if utility != "loss" else None,
+                "--importance": importance,
+                "--local": local or None,
+                "--search": search if search != "optimal" else None,
+                "--never": never,
+            }
+        )
     outputs = {"--out": out, "--log": log, "--recipe": recipe}
     inputs = [data, *([apply] if apply is not None else [])]
     with set_run_conditions(stop_after, outputs, inputs, overwrite):
         records = reader.read(data, {"quasi_identifier": quasi_identifier})
-        records = add_roles(records, {"identifier": identifier, "sensitive": sensitive}, keep=True)
+        more_roles = {"identifier": identifier, "sensitive": sensitive}
+        _refuse_second_roles(records, more_roles)
+        records = add_roles(records, more_roles, keep=True)
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
         if apply is not None:
-            protected = Recipe.load(apply).apply(records, unlisted=unlisted)
+            protected = Recipe.load(apply).apply(
+                records, suppression_limit=suppression_limit, unlisted=unlisted
+            )
         else:
             protected = recode_dataset(
                 records,
@@ -108,11 +145,11 @@ def recode(
                     diversity=diversity,
                     closeness=closeness,
                 ),
-                suppression_limit,
+                SUPPRESSION_LIMIT if suppression_limit is None else suppression_limit,
                 utility,
                 search,
                 local=local or search in ("nested", "clusters"),
-                is_a=_parse_hierarchies(hierarchy or []),
+                is_a=parse_level_files(hierarchy),
                 never=never or (),
                 importance=_parse_importance(importance or []),
             )
@@ -151,7 +188,7 @@ def _list_limits(
     if closeness is not None:
         limits.append(Limit("t_closeness", at_most=closeness, attribute=sensitive))
     path, own_name = split_dataset_name(data)
-    if not limits and path.suffix.lower() == RELEASE_ENDING:
+    if not limits and is_of_release(data):
         release = Release.load(path)
         name = own_name or name or next(iter(release.datasets))
         limits = [
@@ -170,27 +207,43 @@ def _note_left_out(protected: Protected, data: Path, *, has_own: bool) -> Protec
     from divulge.assessment import Sentence
     from divulge.release import Release
 
-    if has_own or data.suffix.lower() != ".toml":
+    if has_own or not is_of_release(data):
         return protected
-    left_out = sum(limit.of_assessment for limit in Release.load(data).limits)
+    path, _ = split_dataset_name(data)
+    left_out = sum(limit.of_assessment for limit in Release.load(path).limits)
     if not left_out:
         return protected
     note = Sentence("divulge.protection", "recoding.left_out", {"count": left_out})
     return replace(protected, notes=(*protected.notes, note))
 
 
-def _parse_hierarchies(pairs: list[str]) -> dict[str, Any]:
-    """Files of levels by attribute, from `attribute=file`."""
+def _refuse_beside_recipe(options: dict[str, object]) -> None:
+    """What a recipe says already cannot be said again, or somebody would think that it counts."""
     from divulge.work import InvalidInput, Problem
 
-    files = {}
-    for pair in pairs:
-        name, parted, path = pair.partition("=")
-        if not parted or not name or not path:
-            message = "must be an attribute, an equals sign and a file, as age=levels.csv."
-            raise InvalidInput("recode", [Problem("--hierarchy", message)])
-        files[name] = path
-    return files
+    message = "is what the recipe says; leave it out, or edit the recipe."
+    given = [name for name, content in options.items() if content is not None]
+    if given:
+        raise InvalidInput("recode --apply", [Problem(name, message) for name in given])
+
+
+def _refuse_second_roles(records: Dataset, roles: dict[str, Any]) -> None:
+    """A quasi-identifier that is given another role would silently be left out of the limits."""
+    from divulge.data.dictionary import as_names
+    from divulge.work import InvalidInput, Problem
+
+    keys = set(as_names(records.roles.get("quasi_identifier", ())))
+    problems = [
+        Problem(
+            f"--{role}",
+            f'"{name}" is a quasi-identifier already, and cannot be both.',
+        )
+        for role, given in roles.items()
+        for name in split_attributes(as_names(given or ()), records.names)
+        if name in keys
+    ]
+    if problems:
+        raise InvalidInput("recode", problems)
 
 
 def _parse_importance(pairs: list[str]) -> dict[str, float]:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from divulge.cli.commands.protection import EXIT_CODES
-from divulge.cli.data_reader import DataReader
+from divulge.cli.data_reader import DataReader, add_hierarchies
 from divulge.cli.options import (
     Attributes,
     ChartFile,
     Data,
+    Hierarchies,
     Json,
     Overwrite,
     StopAfter,
     Weight,
+    parse_level_files,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ def draw_map(
     data: Data,
     reader: DataReader,
     quasi_identifier: Attributes = None,
+    hierarchy: Hierarchies = None,
     k: Annotated[
         list[int] | None,
         typer.Option("-k", min=1, help="How many must look alike; repeat (2, 3, 5 and 10)."),
@@ -75,6 +78,7 @@ def draw_map(
     outputs = {"--out": out, "--chart": chart, "--report": report}
     with set_run_conditions(stop_after, outputs, [data], overwrite):
         records = reader.read(data, {"quasi_identifier": quasi_identifier, "weight": weight})
+        records = add_hierarchies(records, parse_level_files(hierarchy))
         comparison = protection.risk_utility_map(records, k or (2, 3, 5, 10), risk=risk)
         chosen = None
         if is_chosen:

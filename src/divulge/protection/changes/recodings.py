@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def add_hierarchies(dataset: Dataset, hierarchies: Mapping[str, Any]) -> Dataset
     for name, source in hierarchies.items():
         if isinstance(source, Hierarchy):
             hierarchy = source
-        elif isinstance(source, str):
+        elif isinstance(source, str | Path):
             hierarchy = Hierarchy.from_file(source)
         else:
             hierarchy = build_hierarchy_from_pairs(source, f'hierarchy of "{name}"')

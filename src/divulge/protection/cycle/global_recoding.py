@@ -126,14 +126,20 @@ def _join_rules(goals: Sequence[Goal]) -> str:
     return "; ".join(goal.rule for goal in goals)
 
 
-def describe_levels(dataset: Dataset, levels: Mapping[str, int]) -> tuple[Sentence, ...]:
-    """How coarse each attribute is now."""
+def describe_levels(
+    dataset: Dataset, levels: Mapping[str, int], changes: Iterable[Change] = ()
+) -> tuple[Sentence, ...]:
+    """How coarse each attribute is now, and why, if changes that led there tell it."""
+    reasons = {change.attribute: change.reason for change in changes if change.whole_column}
     sentences = []
     for name, level in levels.items():
         hierarchy = dataset.dictionary[name].hierarchy
         height = level if hierarchy is None else hierarchy.height
         values = {"attribute": name, "level": level, "height": height}
-        sentences.append(Sentence("divulge.protection", "recoded.level", values))
+        reason = reasons.get(name, "")
+        key = "recoded.level_because" if reason else "recoded.level"
+        values = {**values, "reason": reason} if reason else values
+        sentences.append(Sentence("divulge.protection", key, values))
     return tuple(sentences)
 
 

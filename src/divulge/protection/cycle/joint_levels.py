@@ -21,6 +21,7 @@ from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.protection import tuning
 from divulge.protection.changes.recodings import coarsen_to_levels
+from divulge.protection.cycle.global_recoding import describe_levels
 from divulge.protection.cycle.request import CycleRequest
 from divulge.protection.cycle.utility_score import score_protection
 from divulge.protection.limits.per_record import Goal
@@ -89,7 +90,11 @@ def protect_jointly(
                 break
     if search.best is None:
         return run_cycle(dataset, goals, plan, None, known)  # it says what is out of reach
-    values = {"tried": len(search.losses), "utility": name_utility(plan.utility)}
+    values = {
+        "tried": len(search.losses),
+        "loss": search.least,
+        "utility": name_utility(plan.utility),
+    }
     key = "joint" if plan.utility == "loss" else "joint_utility"
     note = Sentence("divulge.protection", f"recoding.{key}", values)
     again = None
@@ -127,7 +132,16 @@ def _explain_levels(
                 losses=(losses.get(_build_key(finer)), score_protection(protected, plan)),
             )
             changes[places[-1]] = replace(changes[places[-1]], reason=str(reason))
-    return replace(protected, decisions=replace(protected.decisions, changes=tuple(changes)))
+    described = {
+        str(each.values["attribute"]): each
+        for each in describe_levels(dataset, protected.levels, changes)
+    }
+    notes = tuple(
+        described.get(str(note.values["attribute"]), note) if note.key == "recoded.level" else note
+        for note in protected.notes
+    )
+    decisions = replace(protected.decisions, changes=tuple(changes))
+    return replace(protected, decisions=decisions, notes=notes)
 
 
 def _count_at_risk(
