@@ -29,6 +29,10 @@ QUICK_LOOK_RECORDS = 300
 """Records of which all pairs are compared to spare a measurement; beyond it the measurement is the
 quicker of the two. Chosen by hand; no benchmark isolates it."""
 
+FIGURE_COUNTS = (2, 3, 5, 8, 12, 20, 50, 100)
+"""Numbers of records alike that are tried for a limit on what an adversary finds, a suppression
+each: finer steps hide fewer cells and take longer. Chosen by hand; no benchmark isolates it."""
+
 MOST_DONORS = 30
 """Records that are asked to hide the same as somebody whom nothing else helps; each costs a
 measurement of everybody. Chosen by hand; no benchmark isolates it."""
@@ -93,6 +97,14 @@ a time, which needs less memory. Chosen by hand; no benchmark isolates it."""
 LEAST_JOINT_GAIN = 1e-9
 """What another combination of levels must lose less to be taken: more than sums of floating numbers
 differ by."""
+
+STAND_IN_SIZE = 2
+"""Records of a class that rank levels where only an adversary's attack can judge them: those who
+are alone need cells hidden first. Chosen by hand; no benchmark isolates it."""
+
+MOST_SUFFICIENT_LEVELS = 60
+"""Combinations of levels that an adversary attacks to find the best after which nothing need be
+hidden. Chosen by hand; no benchmark isolates it."""
 
 HIDDEN_CELL_ESTIMATES = (0.5, 1.0, 2.0, 4.0)
 """Hidden cells that a record at risk is expected to need when levels are ranked, each with a search

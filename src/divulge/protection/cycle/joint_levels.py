@@ -25,10 +25,14 @@ from divulge.protection.cycle.global_recoding import describe_levels
 from divulge.protection.cycle.request import CycleRequest
 from divulge.protection.cycle.utility_score import score_protection
 from divulge.protection.limits.per_record import Goal
+from divulge.protection.recoding.class_tests import ClassTest, SizeTest
 from divulge.protection.recoding.evaluation import LevelEvaluator, Levels
 from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
 from divulge.protection.recoding.lattice_search.branch_and_bound import find_optimal_levels
+from divulge.protection.recoding.lattice_search.ordered_search import search_in_order
 from divulge.protection.recoding.limit_tests import (
+    RecodingLimits,
+    RecordMeasurer,
     build_class_tests,
     list_told_attributes,
     sort_limits,
@@ -76,7 +80,7 @@ def protect_jointly(
     with work.step("Weighing recoding against suppression") as step:
         search = _JointSearch(run_cycle, dataset, goals, plan, known=known)
         search.try_levels(None)
-        for candidate in _rank_levels(space):
+        for candidate in (*_rank_levels(space), *_find_sufficient(space, dataset, goals)):
             search.try_levels(_name_levels(space.lattice, candidate))
             step.advance()
         while search.best is not None and (
@@ -172,7 +176,7 @@ def _explain_level(
     loss, chosen = losses
     values = {"level": level, "removed": at_risk, "most": most, "loss": loss, "chosen": chosen}
     if at_risk > most:
-        key = "level_at_risk"
+        key = "level_at_risk" if "suppress" in plan.methods else "level_fails"
     elif loss is None:
         key = "level_left"
     elif not np.isfinite(loss):
@@ -260,7 +264,8 @@ def _build_space(
         return None
     limits = sort_limits(dataset, goals)
     told = list_told_attributes(dataset, limits)
-    if not limits.counted or set(told) & set(names):
+    stand_ins = [] if limits.counted else _list_stand_ins(goals)
+    if not (limits.counted or stand_ins) or set(told) & set(names):
         return None
     try:
         lattice = build_lattice(
@@ -278,10 +283,34 @@ def _build_space(
     share = plan.suppression_limit if "suppress" in plan.methods else 0.0
     return LevelEvaluator(
         lattice=lattice,
-        tests=build_class_tests(dataset, lattice, limits),
+        tests=build_class_tests(dataset, lattice, limits) or stand_ins,
         most_removed=floor(share * dataset.rows + 1e-9),
         flat_cost=_price_record(lattice, 1.0),
     )
+
+
+def _list_stand_ins(goals: Sequence[Goal]) -> list[ClassTest]:
+    """What is counted to rank levels where no class tells a limit on what an adversary finds.
+
+    Nobody may be alone: those are found for certain. Whatever is ranked so is measured in full.
+    """
+    if not all(goal.limit.of_assessment for goal in goals):
+        return []
+    return [SizeTest(among, tuning.STAND_IN_SIZE) for among in {goal.among: None for goal in goals}]
+
+
+def _find_sufficient(
+    space: LevelEvaluator, dataset: Dataset, goals: Sequence[Goal]
+) -> list[Levels]:
+    """The levels after which nothing need be hidden, where only an adversary's attack tells it."""
+    if not all(goal.limit.of_assessment for goal in goals):
+        return []
+    alone = LevelEvaluator(lattice=space.lattice, tests=(), most_removed=0)
+    measurer = RecordMeasurer(
+        dataset=dataset, names=space.lattice.names, limits=RecodingLimits(figures=tuple(goals))
+    )
+    best = search_in_order(alone, measurer, tuning.MOST_SUFFICIENT_LEVELS).best
+    return [] if best is None else [best.outcome.levels]
 
 
 def _price_record(lattice: GeneralisationLattice, cells: float) -> float:

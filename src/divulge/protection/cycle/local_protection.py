@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,19 @@ from divulge.protection.cycle.count_limits import (
     suppress_by_count,
     suppress_by_people,
 )
+from divulge.protection.cycle.figure_limits import find_figure_cells
 from divulge.protection.cycle.record_limits import (
     hide_one_cell_each,
     rank_records,
     reach_record_limit,
 )
 from divulge.protection.cycle.request import CycleRequest, CycleState, build_cycle_error
-from divulge.protection.cycle.round_changes import RoundChanges, count_equal_records, hide_and_log
+from divulge.protection.cycle.round_changes import (
+    RoundChanges,
+    count_equal_records,
+    hide_and_log,
+    list_cells,
+)
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.suppression.class_moves import apply_moves, build_grid
 from divulge.records.risk.links.clusters import Clusters
@@ -66,6 +73,8 @@ def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
                 reach_record_limit(state, goal, plan)
             elif goal.is_count_limit and not plan.local:
                 reach_count_limit(state, goal, plan)
+            elif goal.limit.of_assessment and not plan.local:
+                _reach_figure_limit(state, goal, plan)
             elif goal.is_count_limit or goal.is_class_limit:
                 _reach_class_limit(state, goal, plan)
             else:
@@ -175,7 +184,32 @@ def _reach_people_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> No
     state.current, state.changes = together.current, together.changes
 
 
-def _reach_class_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+def _reach_figure_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+    """A limit on what an adversary finds: as many alike as it needs, or groups of who is found.
+
+    Whichever hides less. Groups are looked at as long as they may: where nearly everybody is at
+    risk, each of their ways costs more than it takes to make all alike.
+    """
+    hidden = find_figure_cells(state, goal, plan)
+    if hidden is None:
+        _reach_class_limit(state, goal, plan)
+        return
+    names = list(goal.among)
+    costs = np.array([float(plan.importance.get(name, 1.0)) for name in names])
+    price = float((hidden @ costs).sum())
+    moved = replace(state, changes=list(state.changes))
+    _reach_class_limit(moved, goal, plan, most_cost=price)
+    before, after = (build_code_matrix(each.current, names) for each in (state, moved))
+    fresh = (after == HIDDEN) & (before != HIDDEN)
+    if moved.measure(goal).held and float((fresh @ costs).sum()) <= price:
+        state.current, state.changes = moved.current, moved.changes
+    else:
+        hide_and_log(state, goal, state.measure(goal), list_cells(names, hidden))
+
+
+def _reach_class_limit(
+    state: CycleState, goal: Goal, plan: CycleRequest, most_cost: float = inf
+) -> None:
     """A limit that judges classes: whole groups of records give up the same."""
     grid = build_grid(
         state.current,
@@ -189,7 +223,7 @@ def _reach_class_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
     if not grid.moves[-1].tables:
         return
     before = state.measure(goal)
-    rows, _ = apply_moves(grid, partial(state.measure, goal), goal.limit.measure)
+    rows, _ = apply_moves(grid, partial(state.measure, goal), goal.limit.measure, most_cost)
     released = grid.build_release(rows)
     after = state.measure(goal, released)
     round_changes = RoundChanges(

@@ -20,7 +20,7 @@ from divulge.protection.changes.changes import (
 from divulge.protection.changes.kernels import HIDDEN
 from divulge.protection.cycle.count_limits import suppress_by_count
 from divulge.protection.cycle.request import CycleRequest, CycleState
-from divulge.protection.cycle.round_changes import count_equal_records, hide_and_log
+from divulge.protection.cycle.round_changes import count_equal_records, hide_and_log, list_cells
 from divulge.protection.limits.per_record import Goal, Standing
 from divulge.protection.suppression.refinement import CellRefinement, count_affordable_tries
 from divulge.work.arrays import Bools, Floats, Ints
@@ -55,7 +55,7 @@ def reach_record_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> Non
     if np.array_equal(chosen, hidden):
         state.current, state.changes = gradual.current, gradual.changes
     else:
-        hide_and_log(state, goal, state.measure(goal), _list_cells(names, chosen))
+        hide_and_log(state, goal, state.measure(goal), list_cells(names, chosen))
 
 
 def _price_removal(state: CycleState, goal: Goal, plan: CycleRequest) -> float:
@@ -73,7 +73,7 @@ def _hide_by_bound(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
     counted = suppress_by_count(state, goal, plan, k=ceil(goal.limit.bound))
     if counted is not None:
         names = list(goal.among)
-        cells = _list_cells(
+        cells = list_cells(
             names, _find_fresh_cells(counted, names, build_code_matrix(state.current, names))
         )
         if cells:
@@ -100,7 +100,7 @@ def _show_unneeded(
         costs[kept] = np.inf
 
     def is_held(hidden: Bools) -> bool:
-        released = hide_cells(state.current, _list_cells(names, hidden))
+        released = hide_cells(state.current, list_cells(names, hidden))
         return state.measure(goal, released).held
 
     tries = count_affordable_tries(len(before))
@@ -110,12 +110,6 @@ def _show_unneeded(
 def _find_fresh_cells(released: Dataset, names: Sequence[str], before: Any) -> Bools:
     fresh: Bools = (build_code_matrix(released, list(names)) == HIDDEN) & (before != HIDDEN)
     return fresh
-
-
-def _list_cells(names: Sequence[str], hidden: Bools) -> dict[str, Ints]:
-    return {
-        name: np.flatnonzero(hidden[:, a]) for a, name in enumerate(names) if hidden[:, a].any()
-    }
 
 
 def hide_one_cell_each(state: CycleState, goal: Goal, plan: CycleRequest) -> None:

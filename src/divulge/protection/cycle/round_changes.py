@@ -18,7 +18,7 @@ from divulge.protection.changes.changes import (
 from divulge.protection.changes.decision_log import Change
 from divulge.protection.cycle.request import CycleState
 from divulge.protection.limits.per_record import Goal, Standing
-from divulge.work.arrays import Ints
+from divulge.work.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +68,13 @@ def hide_and_log(
     for name, places in cells.items():
         state.changes += round_changes.build_changes("suppressed", name, places)
     state.current = released
+
+
+def list_cells(names: Sequence[str], hidden: Bools) -> dict[str, Ints]:
+    """By attribute, the places of the records whose cell is hidden."""
+    return {
+        name: np.flatnonzero(hidden[:, a]) for a, name in enumerate(names) if hidden[:, a].any()
+    }
 
 
 def count_equal_records(dataset: Dataset, among: Sequence[str]) -> Ints:

@@ -18,11 +18,13 @@ from divulge import work
 from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.protection import tuning
+from divulge.protection.changes.decision_log import Change
+from divulge.protection.cycle.figure_limits import find_most_shown, list_figure_counts, rank_groups
 from divulge.protection.cycle.local_protection import remove_unprotectable, suppress_to_limits
 from divulge.protection.cycle.request import CycleRequest, CycleState
 from divulge.protection.cycle.utility_score import score_protection, sum_loss
 from divulge.protection.limits.per_record import Goal
-from divulge.protection.recoding.class_tests import ClassTest
+from divulge.protection.recoding.class_tests import ClassTest, SizeTest
 from divulge.protection.recoding.lattice import GeneralisationLattice, build_lattice
 from divulge.protection.recoding.limit_tests import (
     RecodingLimits,
@@ -49,25 +51,80 @@ def recode_records(state: CycleState, goals: Sequence[Goal], plan: CycleRequest)
     """Make single records coarser until every limit holds; False where no class tells a limit.
 
     Nor where directives name records. Then nothing was changed, and the cycle must do it by moves
-    of whole groups, which a note tells.
+    of whole groups, which a note tells. What an adversary finds is told by no class, but falls as
+    classes grow: these are searched anew for more and more records alike, until it is within the
+    limit.
     """
     # The searches take records as they came, and change any of them.
     is_directed = plan.directives.names_records
     limits = None if is_directed else _select_limits(state, goals)
     if limits is None:
+        if not is_directed and all(goal.limit.of_assessment for goal in goals):
+            return _recode_to_figures(state, goals, plan)
         cause = "directives" if is_directed else "limits"
         state.notes.append(Sentence("divulge.protection", f"{_MOVES_NOTE}.{cause}"))
         return False
-    lattice, tests = _build_space(state, limits, plan)
-    search = find_clusters if plan.local_search == "clusters" else find_nested_levels
-    outcome = _keep_removed(lattice, search(lattice, tests, seed=plan.tie_seed))
-    rule = "; ".join(goal.rule for goal in limits.counted)
+    lattice = _build_space(state, limits.counted[0].among, plan, limits)
+    tests = build_class_tests(state.current, lattice, limits)
+    outcome = _search_classes(lattice, tests, plan)
+    rule = _join_rules(limits.counted)
     state.current, changes = build_local_release(
         state.current, lattice, outcome, tests=tests, rule=rule
     )
     state.changes += changes
     _protect_others(state, goals, plan)
     return True
+
+
+def _recode_to_figures(state: CycleState, goals: Sequence[Goal], plan: CycleRequest) -> bool:
+    """Classes of as many records as it takes until what adversaries find is within the limits."""
+    names = tuple(dict.fromkeys(name for goal in goals for name in goal.among))
+    lattice = _build_space(state, names, plan, RecodingLimits())
+
+    def release(outcome: LocalOutcome) -> tuple[Dataset, list[Change]]:
+        return build_local_release(state.current, lattice, outcome, rule=_join_rules(goals))
+
+    def is_held(outcome: LocalOutcome) -> bool:
+        released, _ = release(outcome)
+        return all(state.measure(goal, released).held for goal in goals)
+
+    for k in list_figure_counts(state.current.rows):
+        outcome = _search_classes(lattice, [SizeTest(names, k)], plan)
+        if is_held(outcome):
+            state.current, changes = release(_show_classes(lattice, outcome, is_held))
+            state.changes += changes
+            return True
+    state.notes.append(Sentence("divulge.protection", f"{_MOVES_NOTE}.limits"))
+    return False
+
+
+def _show_classes(
+    lattice: GeneralisationLattice, outcome: LocalOutcome, is_held: Callable[[LocalOutcome], bool]
+) -> LocalOutcome:
+    """The same with as many classes as they were as the limits allow, the coarsest first."""
+    costs = sum(
+        lattice.costs[lattice.offsets[a, outcome.levels[a]] + lattice.codes[a]]
+        for a in range(len(lattice.names))
+    )
+    place, dearest = rank_groups(outcome.class_of_unit, costs, lattice.counts)
+
+    def show(first: int) -> LocalOutcome:
+        levels = outcome.levels.copy()
+        levels[:, place[outcome.class_of_unit] < first] = 0
+        return build_outcome(lattice, levels, outcome.removed)
+
+    return show(find_most_shown(dearest, lambda first: is_held(show(first))))
+
+
+def _search_classes(
+    lattice: GeneralisationLattice, tests: Sequence[ClassTest], plan: CycleRequest
+) -> LocalOutcome:
+    search = find_clusters if plan.local_search == "clusters" else find_nested_levels
+    return _keep_removed(lattice, search(lattice, tests, seed=plan.tie_seed))
+
+
+def _join_rules(goals: Sequence[Goal]) -> str:
+    return "; ".join(goal.rule for goal in goals)
 
 
 def _select_limits(state: CycleState, goals: Sequence[Goal]) -> RecodingLimits | None:
@@ -85,12 +142,11 @@ def _select_limits(state: CycleState, goals: Sequence[Goal]) -> RecodingLimits |
 
 
 def _build_space(
-    state: CycleState, limits: RecodingLimits, plan: CycleRequest
-) -> tuple[GeneralisationLattice, list[ClassTest]]:
-    """The lattice, in which hiding is the highest level where it is allowed, and its tests."""
-    names = limits.counted[0].among
+    state: CycleState, names: Sequence[str], plan: CycleRequest, limits: RecodingLimits
+) -> GeneralisationLattice:
+    """The lattice, in which hiding is the highest level where it is allowed."""
     may_hide = set(names) - plan.never - plan.never_hidden if "suppress" in plan.methods else ()
-    lattice = build_lattice(
+    return build_lattice(
         state.current,
         names,
         fixed=sorted(plan.never),
@@ -99,7 +155,6 @@ def _build_space(
         importance=plan.importance,
         hidden=may_hide,
     )
-    return lattice, build_class_tests(state.current, lattice, limits)
 
 
 def _keep_removed(lattice: GeneralisationLattice, outcome: LocalOutcome) -> LocalOutcome:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 from itertools import product
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,20 +132,25 @@ def _list_cheapest_moves(options: Sequence[Sequence[tuple[float, Any]]]) -> tupl
     return (*moves, full_move)
 
 
-def apply_moves(grid: Grid, measure: Judge, name: str) -> tuple[Codes, Ints]:
+def apply_moves(
+    grid: Grid, measure: Judge, name: str, most_cost: float = inf
+) -> tuple[Codes, Ints]:
     """Move records until a limit, of which `measure` tells how data stand, holds.
 
-    What is given is the rows, and who is still at risk.
+    What is given is the rows, and who is still at risk. It ends where moving all who are at risk
+    would cost more than something else does that was found before (`most_cost`).
 
     A limit of an adversary may hold before everybody is helped: then the rest stays.
     """
-    rows = grid.rows.copy()
+    rows, cost = grid.rows.copy(), 0.0
     standing = measure(grid.dataset)
     at_risk = np.flatnonzero(standing.at_risk)
     with work.step(f"Protecting for {name}", len(grid.moves)) as step:
         for move in grid.moves:
             if at_risk.size == 0:
                 break
+            if cost + move.cost * at_risk.size > most_cost:
+                return rows, at_risk
             trial = rows.copy()
             trial[at_risk] = grid.move_records(rows, move, at_risk)
             if np.array_equal(trial, rows):
@@ -155,6 +160,7 @@ def apply_moves(grid: Grid, measure: Judge, name: str) -> tuple[Codes, Ints]:
             saved = at_risk[~standing.at_risk[at_risk]] if not standing.held else at_risk
             if saved.size:
                 rows[saved] = trial[saved]
+                cost += move.cost * saved.size
                 after = measure(grid.build_release(rows))
                 at_risk = np.flatnonzero(after.at_risk)
             step.advance()
