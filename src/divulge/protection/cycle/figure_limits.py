@@ -26,8 +26,12 @@ from divulge.work.arrays import Bools, Floats, Ints
 
 
 def find_figure_cells(state: CycleState, goal: Goal, plan: CycleRequest) -> Bools | None:
-    """By record and attribute, whether its cell is hidden; None if no number alike suffices."""
-    if "suppress" not in plan.methods or find_people(state.current) is not None:
+    """By record and attribute, whether its cell is hidden; None if no number alike suffices.
+
+    Of few records, each group of who is found is weighed alone, and nothing is looked for here.
+    """
+    is_small = state.current.rows < tuning.LEAST_FIGURE_RECORDS
+    if is_small or "suppress" not in plan.methods or find_people(state.current) is not None:
         return None
     names = list(goal.among)
     before = build_code_matrix(state.current, names)
