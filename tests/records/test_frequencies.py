@@ -362,7 +362,8 @@ def test_where_a_value_became_the_same_for_all_every_reading_counts_classes(seed
         short = records.frequencies(released, nulls, original=original)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
-                "divulge.records.risk.frequencies.frequencies._is_recoded_alike", lambda *_: False
+                "divulge.records.risk.frequencies.pattern_counter._is_recoded_alike",
+                lambda *_: False,
             )
             long = records.frequencies(released, nulls, original=original)
         assert short.sample.tolist() == pytest.approx(long.sample.tolist())
