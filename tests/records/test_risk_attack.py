@@ -28,7 +28,8 @@ def test_the_example_says_where_counting_flatters_and_shows_every_chart(tmp_path
     assert neighbour.certain.posterior == 5
     assert any("This count understates the risk" in sentence for sentence in neighbour.explain())
     smallest = next(o for o in verdict.outcomes if o.limit.measure == "smallest_frequency")
-    assert smallest.status == "not judged", "counting says that the suppression is enough"
+    assert smallest.status == "fail", "counting says that the suppression is enough"
+    assert smallest.by_count_only
     assert smallest.value == smallest.limit.bound
     report(verdict, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()

@@ -16,17 +16,33 @@ from divulge.classes.key_codes import KeyCodes, encode_keys
 from divulge.classes.keys import combine_codes, densify_keys
 from divulge.classes.null_semantics import Chances, Victims
 from divulge.data import Column, Dataset
+from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import find_name_problems
 from divulge.data.value_texts import format_value
-from divulge.work import Problems
+from divulge.work import InvalidInput, Problem, Problems, format_quantity
 from divulge.work.arrays import Array, Floats, Ints
+
+
+class HiddenCellsError(InvalidInput):
+    """Cells are hidden and nobody says what they were, so that records cannot be weighed."""
+
+
+def count_hiding_records(dataset: Dataset, names: Sequence[str]) -> int:
+    """How many records have a cell that was marked as hidden."""
+    hides = np.zeros(dataset.rows, np.bool_)
+    for name in names:
+        hides |= find_hidden_cells(dataset.columns[name])
+    return int(np.count_nonzero(hides))
 
 
 def check_same_records(released: Dataset, original: Dataset, names: Sequence[str]) -> None:
     """An original has the attributes of its release, and the same records in the same order.
 
+    What was protected before is no original: of a cell that it hides, nobody knows the value.
+
     Raises:
         InvalidInput: if it lacks an attribute or has another number of records.
+        HiddenCellsError: if it hides cells itself.
     """
     problems = Problems(f'original "{original.name}"')
     problems.extend("", find_name_problems("among", names, original.names, "the original"))
@@ -34,6 +50,12 @@ def check_same_records(released: Dataset, original: Dataset, names: Sequence[str
         message = f"has {original.rows:,} records and the release {released.rows:,}; give the same "
         problems.add("", message + "records in the same order.")
     problems.raise_any()
+    if hiding := count_hiding_records(original, names):
+        records = format_quantity(hiding, "record hides", "records hide")
+        message = (
+            f"{records} values that were suppressed before: give the data as they were before that."
+        )
+        raise HiddenCellsError(f'original "{original.name}"', [Problem("original", message)])
 
 
 def gather_victims(released: Dataset, original: Dataset, names: Sequence[str]) -> Victims:

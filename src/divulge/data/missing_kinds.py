@@ -89,7 +89,7 @@ def separate_missing_kinds(dataset: Dataset) -> Dataset:
 def _merge_column_kinds(column: Column) -> Column:
     import pyarrow as pa
 
-    plain = column if column.tags is None else replace(column, tags=_keep_hidden(column.tags))
+    plain = _keep_hidden(column)
     kind = column.values.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return plain
@@ -101,10 +101,14 @@ def _merge_column_kinds(column: Column) -> Column:
     return replace(column_from_codes(codes, column.values), tags=plain.tags)
 
 
-def _keep_hidden(tags: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8] | None:
+def _keep_hidden(column: Column) -> Column:
     """Only the tags of what protection has hidden: that is told apart from what was absent."""
+    tags = column.tags
+    if tags is None or np.isin(tags, (0, HIDDEN_TAG)).all():
+        return column
     is_hidden = tags == HIDDEN_TAG
-    return np.where(is_hidden, tags, np.uint8(0)) if np.any(is_hidden) else None
+    kept = np.where(is_hidden, tags, np.uint8(0)) if is_hidden.any() else None
+    return replace(column, tags=kept)
 
 
 def _separate_tagged_values(column: Column) -> Column:

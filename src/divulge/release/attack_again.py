@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from divulge import work
 from divulge.assessment import Adversary, Assessment, Outcome, Sentence, find_attack
 from divulge.data import Dataset
@@ -18,7 +20,8 @@ from divulge.protection import Protected
 from divulge.protection.changes.changes import select_records
 from divulge.protection.refill.result import Refill
 from divulge.protection.resistance.published_view import PublishedView, refill_released
-from divulge.release.check import check_data, run_knowing_original
+from divulge.release.attack_runs import run_knowing_original
+from divulge.release.check import check_data
 from divulge.release.datasets_beside import list_telling_datasets
 from divulge.release.protected_release import Part
 from divulge.release.publication import Publication, Reservation, plan_publications
@@ -76,7 +79,8 @@ def attack_again(
     refills = _refill_datasets(publications, current, known_originals, parts)
     sources = {name: select_records(originals[name], kept[name]) for name in current}
     reservations = tuple(_find_telling_tables(release, publications, current, sources, originals))
-    beside = list_telling_datasets(release, publications, current, sources)
+    shown = {name: _restore_known(sources[name], known_originals[name]) for name in current}
+    beside = list_telling_datasets(release, publications, current, shown)
     verdict = replace(verdict, telling=(*reservations, *beside), refills=refills)
 
     def judge_also(
@@ -85,10 +89,12 @@ def attack_again(
         seen: Mapping[str, Dataset],
         known: Mapping[str, Dataset],
         left_out: Collection[str] = (),
+        *,
+        is_refilled: bool = True,
     ) -> Verdict:
         """The worse of a verdict and of what others see, who may know what was there before."""
         chosen = [each for each in adversaries if each.name not in left_out]
-        again = judge(seen, adversaries=chosen, originals=known)
+        again = judge(seen, adversaries=chosen, originals=known, is_refilled=is_refilled)
         verdict = _judge_both(verdict, again, key, left_out)
         knowing = _assess_knowing_original(release, seen, known)
         outcomes = [_judge_knowing(outcome, knowing, key) for outcome in verdict.outcomes]
@@ -118,10 +124,59 @@ def attack_again(
             name: select_records(full_originals[name], rows) for name, (_, rows) in earlier.items()
         }
         known = {**known_originals, **known}
-        verdict = judge_also(verdict, AFTER_COMPARING, both, known)
+        verdict = judge_also(verdict, AFTER_COMPARING, both, known, is_refilled=False)
         more = _refill_datasets(publications, both, known, parts)
         verdict = judge_refilled(verdict, AFTER_COMPARING, both, known, more)
     return judge_refilled(verdict, AFTER_REFILLING, current, known_originals, refills)
+
+
+def judge_protected_before(
+    release: Release, verdict: Verdict, datasets: Mapping[str, Dataset]
+) -> Verdict:
+    """A verdict on sources of which some were protected before: attacked as a protection is.
+
+    Their originals are datasets of the release. Nothing more is known where there are none.
+    """
+    known = {name: find_known_original(release, name, datasets) for name in datasets}
+    if all(known[name] is dataset for name, dataset in datasets.items()):
+        return verdict
+    again = attack_again(
+        release,
+        datasets,
+        datasets,
+        known_originals=known,
+        full_originals=known,
+        adversaries=release.adversaries,
+        before=verdict,
+        parts={},
+        kept={name: np.arange(dataset.rows) for name, dataset in datasets.items()},
+        earlier={},
+    )
+    outcomes = [
+        second if is_worse(second, first) else first
+        for first, second in zip(verdict.outcomes, again.outcomes, strict=True)
+    ]
+    return replace(verdict, outcomes=tuple(outcomes), telling=again.telling, refills=again.refills)
+
+
+def find_known_original(release: Release, name: str, originals: Mapping[str, Dataset]) -> Dataset:
+    """A dataset as an adversary knows it: what is named as its original, or itself."""
+    for limit in release.limits:
+        if limit.dataset in (None, name) and "original" in limit.others:
+            original = originals[limit.others["original"]]
+            if original.rows == originals[name].rows:
+                return original
+    for adversary in release.adversaries:
+        same = find_attack(adversary).same_records(adversary.settings, adversary.datasets)
+        for other, of in same.items():
+            is_same_size = originals[other].rows == originals[name].rows
+            if (
+                of == name
+                and is_same_size
+                and set(originals[name].names) <= {*originals[other].names}
+            ):
+                return originals[other]
+    return originals[name]
 
 
 def _leave_out_telling(release: Release, parts: Mapping[str, Part]) -> dict[str, Publication]:
@@ -140,15 +195,28 @@ def _refill_datasets(
     known_originals: Mapping[str, Dataset],
     parts: Mapping[str, Part],
 ) -> dict[str, Refill]:
-    """The refill attack on every dataset of records that hides something."""
+    """The refill attack on every dataset of records that hides something, whoever hid it."""
     refills = {}
     for name, dataset in current.items():
         part, published = parts.get(name), view_published(publications.get(name), dataset)
-        if isinstance(part, Protected) and published is not None:
-            found = refill_released(dataset, known_originals[name], part.among, published)
+        known = known_originals[name]
+        if published is not None and known is not dataset:
+            keys = part.among if isinstance(part, Protected) else dataset.quasi_identifiers
+            # A history may have none: what was changed in it is sought all the same.
+            shared = [each for each in published.columns if each in known.columns]
+            keys = keys or list_changed(dataset, known, shared)
+            found = refill_released(dataset, known, keys, published) if keys else None
             if found is not None:
                 refills[name] = found
     return refills
+
+
+def _restore_known(dataset: Dataset, known: Dataset) -> Dataset:
+    """Records as they were before anybody protected them, as far as that is known."""
+    if known is dataset or known.rows != dataset.rows:
+        return dataset
+    columns = {name: known.columns.get(name, own) for name, own in dataset.columns.items()}
+    return replace(dataset, columns=columns)
 
 
 def _fill_datasets(
@@ -223,11 +291,17 @@ def _judge_knowing(outcome: Outcome, knowing: Mapping[str, Assessment], key: str
 
 def _choose_worse(first: Outcome, second: Outcome, key: str) -> Outcome:
     """The outcome after refilling or comparing, where a limit holds only before it."""
-    if first.status != "pass" or second.status == "pass":
+    if not is_worse(second, first):
         return first
     sentence = Sentence("divulge.release", key)
     said, *more = second.sentences
     return replace(second, sentences=(said, sentence, *more))
+
+
+def is_worse(outcome: Outcome, other: Outcome) -> bool:
+    """Whether an outcome outranks another: fail outranks not judged, not judged outranks pass."""
+    ranks = ("pass", "not judged", "fail")
+    return ranks.index(outcome.status) > ranks.index(other.status)
 
 
 def view_published(publication: Publication | None, dataset: Dataset) -> PublishedView | None:

@@ -1,10 +1,11 @@
-"""Checking a release: every dataset is read once, every attack run, every limit judged."""
+"""The verdict on data: every attack is run, every limit judged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from divulge import work
@@ -18,8 +19,7 @@ from divulge.assessment import (
     measures,
 )
 from divulge.classes.people import UnjudgedPeopleError
-from divulge.data import Dataset, Relation
-from divulge.data.missing_kinds import separate_missing_kinds
+from divulge.data import Dataset
 from divulge.data.relation.relation import RecordsElsewhere
 from divulge.protection import Directives
 from divulge.protection.cycle.first_changes import add_thresholds
@@ -32,6 +32,7 @@ from divulge.records.risk.null_readings import (
     HiddenCellsError,
 )
 from divulge.records.risk.population.recoded_population import recode_population
+from divulge.release.attack_runs import run_on_hidden, take_held
 from divulge.release.publication import (
     Publication,
     assume_kept_order,
@@ -41,33 +42,17 @@ from divulge.release.publication import (
     find_linked_people,
     find_repeated_persons,
     has_several_records,
-    list_undisclosed_datasets,
     plan_publications,
     select_attackable,
 )
 from divulge.release.rule_programs.rule_program import RISK
 from divulge.release.rule_programs.rule_risk import RuleRisk
-from divulge.release.rule_programs.settle_rules import read_release
 from divulge.release.tables_beside import BESIDE_RECORDS, find_revealed_tables
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
 
 if TYPE_CHECKING:
     from divulge.release.release import Release
-
-
-def check_release(release: Release) -> Verdict:
-    """The verdict on a release as its sources are: a reader tells tagged missing values apart."""
-    release, datasets = read_release(release)
-    separated = {name: _separate_missing(dataset) for name, dataset in datasets.items()}
-    return replace(
-        check_data(release, separated, tabulated=datasets, summed=datasets), datasets=datasets
-    )
-
-
-def _separate_missing(dataset: Dataset) -> Dataset:
-    """Tagged missing values told apart; files that engines count have none."""
-    return dataset if isinstance(dataset, Relation) else separate_missing_kinds(dataset)
 
 
 def check_data(
@@ -81,6 +66,7 @@ def check_data(
     sources: Mapping[str, Dataset] | None = None,
     before: Verdict | None = None,
     publications: Mapping[str, Publication] | None = None,
+    is_refilled: bool = False,
 ) -> Verdict:
     """The verdict on a release with other data (or other adversaries) than its own.
 
@@ -91,6 +77,8 @@ def check_data(
     protection, of which adversaries hold what does not go out: registers, populations, originals.
     `before` is the verdict before the data were protected, whose assessments stand where an attack
     need not run again. `publications` say what is published, if not what the release file says.
+    Where cells were filled (`is_refilled`), values may be at several levels of a hierarchy: attacks
+    that cannot be run on such are not judged.
     """
     assessments = []
     unjudged: dict[str, str] = {}
@@ -126,18 +114,21 @@ def check_data(
                 inputs, known = _select_inputs(
                     publications, adversary, {**visible, **held}, {**(originals or {}), **held}
                 )
+                first = (originals or {}).get(adversary.datasets[0])
+                run = partial(run_on_hidden, adversary, inputs, known, first)
                 with _name_place_in_errors(release, f'adversary "{adversary.name}"'):
-                    try:
-                        first = (originals or {}).get(adversary.datasets[0])
-                        assessments.append(run_on_hidden(adversary, inputs, known, first))
-                    except (HiddenCellsError, UnjudgedPeopleError, RecordsElsewhere) as error:
-                        unjudged[adversary.name] = _join_problems(error)
+                    found, reason = _run_or_explain(run, is_refilled=is_refilled)
+                if found is None:
+                    unjudged[adversary.name] = reason
+                else:
+                    assessments.append(found)
             step.advance()
     outcomes: list[Outcome] = []
     for number, limit in enumerate(release.limits, start=1):
         with _name_place_in_errors(release, f"limit {number}"):
             outcomes += _judge_limit(
                 limit,
+                [adversary.name for adversary in chosen],
                 assessments,
                 datasets,
                 originals or {},
@@ -180,73 +171,20 @@ def _select_inputs(
     return inputs, known
 
 
-def take_held(
-    adversary: Adversary, sources: Mapping[str, Dataset], originals: Mapping[str, Dataset]
-) -> dict[str, Dataset]:
-    """What an adversary holds beside a release, as it was before anything was protected.
-
-    Of an original, only the records that are still in the release: they are compared in order.
-    """
-    held = {name: sources[name] for name in list_undisclosed_datasets(adversary)}
-    attack = find_attack(adversary)
-    for name, other in attack.same_records(adversary.settings, adversary.datasets).items():
-        if name in held and other in originals and originals[other].name == held[name].name:
-            held[name] = originals[other]
-    return held
-
-
-def run_on_hidden(
-    adversary: Adversary,
-    datasets: Sequence[Dataset],
-    known: Sequence[Dataset],
-    original: Dataset | None,
-) -> Assessment:
-    """Run an attack; where cells are hidden from it, as somebody who knows what they were."""
+def _run_or_explain(
+    run: Callable[[], Assessment], *, is_refilled: bool
+) -> tuple[Assessment | None, str]:
+    """What an attack found; or None, and why it cannot be judged."""
     try:
-        return run_on_protected(adversary, datasets, known)
-    except HiddenCellsError:
-        found = None
-        if original is not None:
-            found = run_knowing_original(adversary, original, datasets)
-        if found is None:
+        return run(), ""
+    except (HiddenCellsError, UnjudgedPeopleError, RecordsElsewhere) as error:
+        return None, _join_problems(error)
+    except work.Interruption:
+        raise
+    except work.DivulgeError as error:
+        if not is_refilled:
             raise
-        return found
-
-
-def run_knowing_original(
-    adversary: Adversary, original: Dataset, datasets: Sequence[Dataset]
-) -> Assessment | None:
-    """Run an adversary's attack as somebody who knows the original; None if that changes nothing.
-
-    `datasets` are those that the attack takes, the released records first.
-    """
-    attack, settings = find_attack(adversary), adversary.settings
-    companions = [
-        dataset
-        for name, dataset in zip(adversary.datasets, datasets, strict=True)
-        if name in attack.companion_datasets(settings)
-    ]
-    # An attack of somebody else's that has no companions need not know of them.
-    more = {"companions": companions} if companions else {}
-    found = attack.run_with_original(settings, original, datasets[0], **more)
-    return None if found is None else found.named(adversary.name)
-
-
-def run_on_protected(
-    adversary: Adversary, datasets: Sequence[Dataset], known: Sequence[Dataset]
-) -> Assessment:
-    """Run an attack on data that may have been protected; `known` are the same records before."""
-    if any(one is not other for one, other in zip(datasets, known, strict=True)):
-        attack = find_attack(adversary)
-        found = attack.run_on_protected(adversary.settings, datasets, known)
-        if found is not None:
-            return found.named(adversary.name)
-    return run_attack(adversary, datasets)
-
-
-def run_attack(adversary: Adversary, datasets: Sequence[Dataset]) -> Assessment:
-    """Run an adversary's attack, and name the assessment after them."""
-    return find_attack(adversary).run(adversary.settings, datasets).named(adversary.name)
+        return None, str(error)
 
 
 @contextmanager
@@ -264,6 +202,7 @@ def _name_place_in_errors(release: Release, place: str) -> Iterator[None]:
 
 def _judge_limit(
     limit: Limit,
+    adversaries: Sequence[str],
     assessments: Sequence[Assessment],
     datasets: Mapping[str, Dataset],
     originals: Mapping[str, Dataset],
@@ -278,12 +217,16 @@ def _judge_limit(
 ) -> Iterator[Outcome]:
     """A limit that names nobody holds for everybody."""
     if limit.of_assessment:
-        for assessment in assessments:
-            if limit.adversary in (None, assessment.adversary):
-                yield _say_revealed(limit.judge(assessment), assessment.adversary in revealed)
-        for adversary, reason in unjudged.items():
-            if limit.adversary in (None, adversary):
-                yield limit.leave_unjudged(adversary, reason)
+        # In their own order, whoever is judged: outcomes of other data are compared one by one.
+        of = {assessment.adversary: assessment for assessment in assessments}
+        for adversary in adversaries:
+            if limit.adversary not in (None, adversary):
+                continue
+            if adversary in unjudged:
+                yield limit.leave_unjudged(adversary, unjudged[adversary])
+            else:
+                outcome = limit.judge(of[adversary])
+                yield _say_revealed(outcome, adversary in revealed)
         return
     others = {*limit.others.values(), *unlimited}
     for name in datasets:

@@ -27,7 +27,7 @@ from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.protection.limits.limit_kinds import has_protection_method
 from divulge.release.attack_again import view_published
-from divulge.release.check import run_knowing_original, run_on_hidden, take_held
+from divulge.release.attack_runs import run_knowing_original, run_on_hidden, take_held
 from divulge.release.protected_release import Part
 from divulge.release.publication import (
     assume_kept_order,
@@ -80,6 +80,7 @@ def protect_dataset(
         and (not is_repeated or counts_people(limit))
         and (limit.dataset == name or (limit.dataset is None and name not in compared_with))
         and name not in release.pair_datasets
+        and not _is_unjudged(limit, before, name)
     ]
     attack_runners: dict[str | None, tuple[AttackRunner, Sequence[str]]] = {}
     by_attack: dict[str, list[LimitedAdversary]] = {}
@@ -164,6 +165,19 @@ def _has_failing(limits: Sequence[Limit], before: Verdict, dataset: str) -> bool
         and outcome.subject == (limit.adversary if limit.of_assessment else dataset)
         for limit in limits
         for outcome in failing
+    )
+
+
+def _is_unjudged(limit: Limit, before: Verdict, dataset: str) -> bool:
+    """Whether a limit could not be judged: no change of the records would be known to help."""
+    return any(
+        outcome.status == "not judged"
+        and outcome.subject == dataset
+        and outcome.limit.measure == limit.measure
+        and outcome.limit.bound == limit.bound
+        and outcome.limit.attribute == limit.attribute
+        and outcome.limit.options.get("among") == limit.options.get("among")
+        for outcome in before.outcomes
     )
 
 

@@ -23,7 +23,13 @@ from divulge.data import Dataset
 from divulge.data.missing_kinds import list_merged_names, merge_missing_kinds
 from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
-from divulge.release.attack_again import WORSE_SENTENCES, attack_again, judge_knowing_original
+from divulge.release.attack_again import (
+    WORSE_SENTENCES,
+    attack_again,
+    find_known_original,
+    judge_knowing_original,
+    judge_protected_before,
+)
 from divulge.release.check import check_data
 from divulge.release.dataset_protection import protect_dataset
 from divulge.release.earlier_protection import (
@@ -117,9 +123,10 @@ def _protect_datasets(
     settings = release.protection or ProtectionTable(methods=["recode", "suppress"])
     if settings.order == "random" and settings.seed is None:
         settings = settings.model_copy(update={"seed": secret.derive_seed("protection")})
-    known_originals = {name: _find_known_original(release, name, originals) for name in originals}
+    known_originals = {name: find_known_original(release, name, originals) for name in originals}
     full_originals = dict(known_originals)
     before = check_data(release, originals, originals=known_originals)
+    before = judge_protected_before(release, before, originals)
     if any(publication.unlisted for publication in before.publications.values()):
         # Nothing could go out, whatever is done to it: what protection costs is not spent.
         return ProtectedRelease(
@@ -249,26 +256,6 @@ def _find_free_label(name: str, parts: Mapping[str, Any]) -> str:
         label = f"{name} (history)" if again == 1 else f"{name} (history {again})"
         again += 1
     return label
-
-
-def _find_known_original(release: Release, name: str, originals: Mapping[str, Dataset]) -> Dataset:
-    """A dataset as an adversary knows it: what is named as its original, or itself."""
-    for limit in release.limits:
-        if limit.dataset in (None, name) and "original" in limit.others:
-            original = originals[limit.others["original"]]
-            if original.rows == originals[name].rows:
-                return original
-    for adversary in release.adversaries:
-        same = find_attack(adversary).same_records(adversary.settings, adversary.datasets)
-        for other, of in same.items():
-            is_same_size = originals[other].rows == originals[name].rows
-            if (
-                of == name
-                and is_same_size
-                and set(originals[name].names) <= {*originals[other].names}
-            ):
-                return originals[other]
-    return originals[name]
 
 
 def _refuse_unreachable(

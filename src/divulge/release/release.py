@@ -148,7 +148,7 @@ class Release:
 
     def check(self) -> Verdict:
         """Run every attack, judge every limit, and give the verdict."""
-        from divulge.release.check import check_release
+        from divulge.release.check_sources import check_release
 
         return check_release(self)
 

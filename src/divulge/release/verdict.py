@@ -124,7 +124,7 @@ class Verdict:
             sentences += [*found.sentences()[:2], *found.list_limitations()]
         if any(found.hidden for found in self.refills.values()):
             sentences.append(_build_sentence("method_reported"))
-        if not self.assessments:
+        if not self.release.adversaries:
             sentences.append(_build_sentence("no_adversaries"))
         sentences += self.remarks
         if self.release.rule_results is not None:

@@ -80,7 +80,7 @@ def find_determined_attributes(
 
 def _add_calculations(state: RefillState, relations: dict[str, list[ColumnRelation]]) -> None:
     ranges = RangeFinder(state)
-    for target in state.targets:
+    for target in _list_sought(state, relations):
         for form, places, constant, predictions in screen_calculations(state, target):
             support = measure_numbers(target, predictions, 0)
             if support.suffices:
@@ -105,7 +105,7 @@ def _add_groups(
 ) -> None:
     """The keys that groups of records tell, by the value they share or by their size."""
     partition: StrippedPartition | None = None
-    for target in state.targets:
+    for target in _list_sought(state, relations):
         if not target.may_read(places) or _is_told_by_one(state, target, places, relations):
             continue
         partition = partition or finder.build_partition(places, finder.modulus)
@@ -121,6 +121,11 @@ def _add_groups(
             if support.suffices:
                 relation = _build_relation(state, target, "count", places, support)
                 relations[relation.target].append(relation)
+
+
+def _list_sought(state: RefillState, relations: Mapping[str, list[ColumnRelation]]) -> list[Target]:
+    """The keys; a dataset that was protected before may hide other columns' cells too."""
+    return [target for target in state.targets if state.columns[target.place].name in relations]
 
 
 def _is_told_by_one(

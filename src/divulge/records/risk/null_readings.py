@@ -11,12 +11,25 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from divulge.classes.original_values import HiddenCellsError, count_hiding_records
 from divulge.data import Dataset, Relation
 from divulge.data.column import find_hidden_cells
-from divulge.work import InvalidInput, Problem, format_quantity
+from divulge.work import Problem, format_quantity
 
 Nulls: TypeAlias = Literal["maybe", "standard", "value", "known", "bayes"]
 """What a missing value may stand for."""
+
+__all__ = [
+    "DEFAULT_NULLS",
+    "SEMANTICS",
+    "SEMANTICS_OF_ALIKE_NULLS",
+    "SEMANTICS_OF_ORIGINAL",
+    "SEMANTICS_OF_RELEASE",
+    "HiddenCellsError",
+    "Nulls",
+    "build_hidden_cells_error",
+    "settle_reading",
+]
 
 SEMANTICS: tuple[Nulls, ...] = get_args(Nulls)
 
@@ -33,18 +46,11 @@ DEFAULT_NULLS: Nulls = "bayes"
 """An adversary who knows their victim's original values, and weighs the records that fit."""
 
 
-class HiddenCellsError(InvalidInput):
-    """Cells are hidden and nobody says what they were, so that records cannot be weighed."""
-
-
 def build_hidden_cells_error(
     dataset: Dataset, names: Sequence[str], nulls: str
 ) -> HiddenCellsError:
     """How many records hide something, and what would allow them to be judged."""
-    hides = np.zeros(dataset.rows, np.bool_)
-    for name in names:
-        hides |= find_hidden_cells(dataset.columns[name])
-    records = format_quantity(int(hides.sum()), "record hides", "records hide")
+    records = format_quantity(count_hiding_records(dataset, names), "record hides", "records hide")
     message = (
         f'{records} values; nulls="{nulls}" counts what is compatible with the values before '
         "suppression: give them as original, or use another way of counting."
