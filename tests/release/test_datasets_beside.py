@@ -206,3 +206,42 @@ at_most = 1.0
 """
     release.path.write_text(release.path.read_text() + adversary)
     assert Release.load(release.path).protect().after.telling
+
+
+RENAMED = """
+[[dataset]]
+name = "people"
+source = "people.csv"
+roles = { quasi_identifier = ["region", "age", "sex"], non_identifying = ["pay"] }
+[[dataset]]
+name = "copy"
+source = "copy.csv"
+roles = { non_identifying = ["area", "years", "gender", "wage"] }
+[[limit]]
+dataset = "people"
+measure = "k_anonymity"
+at_least = 3
+[protection]
+methods = ["suppress"]
+"""
+
+
+def test_the_same_people_under_other_names_of_columns_are_found(tmp_path: Path) -> None:
+    random = Random(3)  # noqa: S311  # made-up data
+    rows = [
+        (
+            random.choices("abcdef", [30, 20, 15, 10, 8, 3])[0],
+            random.choices(range(20, 30), range(10, 0, -1))[0],
+            random.choice("FM"),
+            random.randint(1_000, 99_999),
+        )
+        for _ in range(500)
+    ]
+    for name, head in (("people", "region,age,sex,pay"), ("copy", "area,years,gender,wage")):
+        lines = [",".join(map(str, row)) for row in random.sample(rows, len(rows))]
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *lines]) + "\n")
+    (tmp_path / "release.toml").write_text(RENAMED)
+    p = Release.load(tmp_path / "release.toml").protect(tmp_path / "out")
+    assert p.suppressed_cells
+    assert p.status == "not judged"
+    assert not (tmp_path / "out" / "release").exists()

@@ -8,6 +8,7 @@ who has both and knows or seeks all of which something is withheld.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING, TypeAlias
@@ -31,6 +32,10 @@ Texts: TypeAlias = npt.NDArray[np.object_]
 MOST_SHARED = 0.5
 """The share of the smaller of two datasets that must be found in the other where no id says that
 they are of the same people: fewer, and they look alike by chance."""
+
+RENAMED = 0.9
+"""The share of the smaller of two datasets whose values a column must have in common with one of
+another name to be taken for the same."""
 
 
 def list_telling_datasets(
@@ -125,18 +130,45 @@ def find_linked_records(
         for theirs in other_publication.pseudonyms:
             known = {text for text in _read_texts(other.columns[theirs]) if text is not None}
             linked |= np.array([text in known for text in own], np.bool_)
-    shared = [
-        name
+    shared = {
+        name: name
         for name in dataset.names
         if name in publication.shown and name in other_publication.shown and name in other.columns
-    ]
+    }
+    shared |= _find_renamed(
+        before,
+        [each for each in dataset.names if each in publication.shown and each not in shared],
+        [each for each in other.names if each in other_publication.shown and each not in shared],
+    )
     if shared:
         linked |= _find_likeness(dataset, other, shared, before)
     return linked
 
 
+def _find_renamed(
+    before: tuple[Dataset, Dataset], names: Sequence[str], others: Sequence[str]
+) -> dict[str, str]:
+    """The columns that another dataset has under another name: about as many show each value."""
+    counts, other_counts = (
+        {name: Counter(_read_texts(dataset.columns[name]).tolist()) for name in chosen}
+        for dataset, chosen in zip(before, (names, others), strict=True)
+    )
+    smaller = min(dataset.rows for dataset in before)
+    renamed: dict[str, str] = {}
+    for name, of in counts.items():
+        alike = {
+            theirs: (of & found).total()
+            for theirs, found in other_counts.items()
+            if theirs not in renamed.values() and len(found) > 1
+        }
+        best = max(alike, key=lambda theirs: alike[theirs], default=None)
+        if best is not None and alike[best] >= RENAMED * smaller > 0:
+            renamed[name] = best
+    return renamed
+
+
 def _find_likeness(
-    dataset: Dataset, other: Dataset, shared: Sequence[str], before: tuple[Dataset, Dataset]
+    dataset: Dataset, other: Dataset, shared: Mapping[str, str], before: tuple[Dataset, Dataset]
 ) -> Bools:
     """The records of which the other dataset has exactly one that shows the same.
 
@@ -149,7 +181,7 @@ def _find_likeness(
         np.array(
             [find_changed_cells(dataset.columns[name], before[0].columns[name]) for name in shared]
         ),
-        [_read_texts(before[1].columns[name]) for name in shared],
+        [_read_texts(before[1].columns[name]) for name in shared.values()],
     )
     ids = [
         name
@@ -163,9 +195,9 @@ def _find_likeness(
     is_found = found >= 0
     # Numbers that hardly anybody else has do not agree by chance.
     is_fine = any(
-        len(other.columns[n].values) > MOST_SHARED * other.rows
-        and not find_changed_cells(dataset.columns[n], before[0].columns[n]).any()
-        for n in shared
+        len(other.columns[theirs].values) > MOST_SHARED * other.rows
+        and not find_changed_cells(dataset.columns[own], before[0].columns[own]).any()
+        for own, theirs in shared.items()
     )
     is_chance = not is_fine and (
         np.unique(found[is_found]).size <= MOST_SHARED * min(dataset.rows, other.rows)
