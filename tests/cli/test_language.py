@@ -178,7 +178,7 @@ def test_a_verdict_is_shown_in_the_language(run_in_pseudo_language: Run, tmp_pat
     ]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert '<p class="verdict">«Fail»</p>' in page
-    assert '<td title="k_anonymity">«k-anonymity»</td>' in page
+    assert "<td>«k-anonymity» <code>k_anonymity</code></td>" in page
     assert "«at least 3»" in page
 
 

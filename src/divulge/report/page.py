@@ -107,7 +107,7 @@ def _name_goal(assessment: Assessment) -> str:
     """What an adversary is after, in a few words; the name of the attack where nothing is known."""
     names = load_catalogue(CATALOGUE)
     model = assessment.model[1:2] if len(assessment.model) == 3 else ""
-    for key in (f"{assessment.attack}.{model}", assessment.attack):
+    for key in (f"{assessment.attack}.{model}", f"{assessment.attack}.any"):
         if f"report.goal.{key}" in names:
             return _say(f"report.goal.{key}", seeks=list(assessment.seeks) or [""])
     return assessment.attack
