@@ -37,7 +37,7 @@ ELSEWHERE = {
 @pytest.fixture(autouse=True)
 def _without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Chart, "svg", plain_svg)
-    monkeypatch.setattr("divulge.report.results.page", str)
+    monkeypatch.setattr("divulge.report.results.page", lambda *parts: str(parts))
     monkeypatch.setattr("divulge.report.page.protection_page", lambda found, _: str(found))
 
 

@@ -52,7 +52,7 @@ def _without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)  # a process that ends loses no page of memory
     monkeypatch.setattr("divulge.cli.commands.events._draw_all", _draw_two)
     monkeypatch.setattr(Chart, "svg", plain_svg)
-    monkeypatch.setattr("divulge.report.results.page", str)
+    monkeypatch.setattr("divulge.report.results.page", lambda *parts: str(parts))
     monkeypatch.setattr("divulge.report.page.protection_page", lambda found, _: str(found))
 
 

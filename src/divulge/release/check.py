@@ -319,8 +319,10 @@ def _judge_dataset(
         if known is not None and isinstance(named, Dataset) and known.name == named.name:
             seen = seen.with_options(original=known)
         has_thresholds = directives is not None and bool(directives.threshold)
+        # A limit that names the very original measures it itself, and says whom it is about.
+        is_given = known is not None and known is named and "links" not in limit.options
         if has_protection_method(limit) and (
-            has_thresholds or (known is not None and needs_original)
+            has_thresholds or (known is not None and needs_original and not is_given)
         ):
             before = dataset if known is None else known
             [goal] = build_goals(dataset, [seen], original=before)

@@ -94,7 +94,7 @@ def list_endings() -> Iterable[str]:
 def list_writable_endings() -> Iterable[str]:
     """The endings of files that can be written.
 
-    >>> set(list_endings()) - set(list_writable_endings()) == {".sas7bdat", ".ods"}
+    >>> set(list_endings()) - set(list_writable_endings()) == {".sas7bdat", ".ods", ".rds"}
     True
     """
     return [ending for ending, format_ in _load_formats().items() if format_.can_write]
