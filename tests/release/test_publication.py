@@ -13,7 +13,7 @@ import divulge as dv
 from divulge import InvalidInput
 from divulge.cli.main import app
 from divulge.release import Release
-from divulge.release.release_secret import read_secret
+from divulge.release.output.release_secret import read_secret
 
 PEOPLE = 60
 

@@ -17,7 +17,7 @@ import divulge as dv
 from divulge.data.column import find_hidden_cells
 from divulge.protection.result.change_summary import list_changes_by_attribute
 from divulge.release import result_schema
-from divulge.release.next_step import find_next_steps
+from divulge.release.overview.next_step import find_next_steps
 from divulge.report import check_into
 from divulge.report.page import page as render
 from divulge.report.page import protection_page

@@ -48,7 +48,7 @@ from divulge.data import Dataset, Experience, Hierarchy
 from divulge.data.formats import Options
 from divulge.data.formats.text.delimited import DelimitedText
 from divulge.data.header import select_listable_names
-from divulge.release.output_files import METADATA_KEY
+from divulge.release.output.output_files import METADATA_KEY
 from divulge.rules import Program
 from divulge.rules.language.formatter import format_program, remove_places
 from divulge.tables.randomised.draw_record import SealedDraws

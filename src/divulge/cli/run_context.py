@@ -68,7 +68,7 @@ def set_run_conditions(
 def list_input_files(files: Iterable[Path | str | None]) -> work.Inputs:
     """What a verb reads: the files that are given, and those that a release file names."""
     from divulge.release import Release
-    from divulge.release.output_files import list_inputs
+    from divulge.release.output.output_files import list_inputs
 
     all_inputs = work.Inputs()
     for file in files:

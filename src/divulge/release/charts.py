@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from divulge.assessment import Assessment, Chart
 from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
 from divulge.assessment.sentence import Sentence, format_percent
-from divulge.release.overview import rank_assessments
 
 if TYPE_CHECKING:
     from divulge.release.verdict import Verdict
@@ -21,6 +20,17 @@ MARK_COLOURS = {
 }
 """What is marked. Where "after" is the least that was shown, the most stands beside it."""
 SUCCESS_KINDS = ("deterministic", "probabilistic")
+
+
+def rank_assessments(verdict: Verdict) -> list[Assessment]:
+    """The adversaries, the worst first."""
+
+    def rank(assessment: Assessment) -> tuple[float, ...]:
+        worst = assessment.at_worst
+        fails = not verdict.keeps_limits(assessment)
+        return (-fails, -float(worst.certain.posterior), -float(assessment.right.posterior))
+
+    return sorted(verdict.assessments, key=rank)
 
 
 def draw_adversaries(verdict: Verdict) -> Chart:

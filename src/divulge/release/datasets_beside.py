@@ -21,6 +21,7 @@ from divulge.data import Column, Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import WITHHELD_ROLES, as_names
 from divulge.data.value_texts import format_value
+from divulge.release import tuning
 from divulge.release.publication import Publication, Reservation
 from divulge.work.arrays import Bools, Ints
 
@@ -28,14 +29,6 @@ if TYPE_CHECKING:
     from divulge.release.release import Release
 
 Texts: TypeAlias = npt.NDArray[np.object_]
-
-MOST_SHARED = 0.5
-"""The share of the smaller of two datasets that must be found in the other where no id says that
-they are of the same people: fewer, and they look alike by chance."""
-
-RENAMED = 0.9
-"""The share of the smaller of two datasets whose values a column must have in common with one of
-another name to be taken for the same."""
 
 
 def list_telling_datasets(
@@ -162,7 +155,7 @@ def _find_renamed(
             if theirs not in renamed.values() and len(found) > 1
         }
         best = max(alike, key=lambda theirs: alike[theirs], default=None)
-        if best is not None and alike[best] >= RENAMED * smaller > 0:
+        if best is not None and alike[best] >= tuning.LEAST_ALIKE * smaller > 0:
             renamed[name] = best
     return renamed
 
@@ -195,12 +188,12 @@ def _find_likeness(
     is_found = found >= 0
     # Numbers that hardly anybody else has do not agree by chance.
     is_fine = any(
-        len(other.columns[theirs].values) > MOST_SHARED * other.rows
+        len(other.columns[theirs].values) > tuning.LEAST_DISTINCT * other.rows
         and not find_changed_cells(dataset.columns[own], before[0].columns[own]).any()
         for own, theirs in shared.items()
     )
     is_chance = not is_fine and (
-        np.unique(found[is_found]).size <= MOST_SHARED * min(dataset.rows, other.rows)
+        np.unique(found[is_found]).size <= tuning.LEAST_SHARED * min(dataset.rows, other.rows)
     )
     return np.zeros(dataset.rows, np.bool_) if is_chance else is_found
 

@@ -32,17 +32,17 @@ from divulge.release.attack_again import (
 )
 from divulge.release.check import check_data
 from divulge.release.dataset_protection import protect_dataset
-from divulge.release.earlier_protection import (
+from divulge.release.output.earlier_protection import (
     EarlierProtection,
     combine_with_earlier,
     list_departed,
     list_incomparable,
     read_earlier,
 )
-from divulge.release.output_files import ExtraWriter
+from divulge.release.output.output_files import ExtraWriter
+from divulge.release.output.release_secret import read_secret, require_secret
 from divulge.release.protected_release import Part, ProtectedRelease
 from divulge.release.release_file.settings import ProtectionTable
-from divulge.release.release_secret import read_secret, require_secret
 from divulge.release.rule_programs import tuning as rule_tuning
 from divulge.release.rule_programs.rule_rounds import ask_rules_again, refuse_endless_rounds
 from divulge.release.rule_programs.settle_rules import read_release
@@ -80,7 +80,7 @@ def protect_release(
     the one that it `revises`: others would allow the two to be compared. What that one published is
     taken for known.
     """
-    from divulge.release.output_files import build_output_folder, write_protected_release
+    from divulge.release.output.output_files import build_output_folder, write_protected_release
 
     if out is None:
         return _protect_datasets(release, _find_secret(out, revises), _read_earlier(revises))
@@ -92,7 +92,7 @@ def protect_release(
 
 def _find_secret(out: Path | str | None, revises: Path | str | None) -> SecretKey:
     """The secret of the protection that this one revises or replaces, or a new one."""
-    from divulge.release.output_files import INTERNAL
+    from divulge.release.output.output_files import INTERNAL
 
     if revises is not None:
         return require_secret(Path(revises) / INTERNAL)
@@ -102,7 +102,7 @@ def _find_secret(out: Path | str | None, revises: Path | str | None) -> SecretKe
 
 def _read_earlier(revises: Path | str | None) -> EarlierProtection | None:
     """What the protection that this one revises has published."""
-    from divulge.release.output_files import INTERNAL, RELEASE
+    from divulge.release.output.output_files import INTERNAL, RELEASE
 
     if revises is None:
         return None

@@ -38,7 +38,7 @@ from divulge.release.rule_programs.rule_risk import RULE_RISK, RuleRisk
 from divulge.work import InvalidInput, Problems, checks
 
 if TYPE_CHECKING:
-    from divulge.release.output_files import ExtraWriter
+    from divulge.release.output.output_files import ExtraWriter
     from divulge.release.protected_release import ProtectedRelease
     from divulge.release.rule_programs.rule_results import RuleResults
     from divulge.release.verdict import Verdict

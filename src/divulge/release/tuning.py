@@ -27,3 +27,16 @@ benchmark isolates it."""
 
 MOST_EXPOSED_GROUPS = 5
 """Groups that are told of one adversary. Chosen by hand; no benchmark isolates it."""
+
+LEAST_SHARED = 0.5
+"""The share of the smaller of two datasets that must be found in the other where no id says that
+they are of the same people: fewer, and they look alike by chance. Chosen by hand; no benchmark
+isolates it."""
+
+LEAST_DISTINCT = 0.5
+"""The distinct values of a column, per record, above which equal values are no chance: numbers that
+hardly anybody else has. Chosen by hand; no benchmark isolates it."""
+
+LEAST_ALIKE = 0.9
+"""The share of the smaller of two datasets whose values a column must have in common with one of
+another name to be taken for the same. Chosen by hand; no benchmark isolates it."""

@@ -17,9 +17,14 @@ from divulge.assessment.sentence import (
     load_catalogue,
     read_phrases,
 )
-from divulge.release import overview
-from divulge.release.exposure import find_exposure
-from divulge.release.next_step import NextStep, find_next_steps, list_advice
+from divulge.release.charts import rank_assessments
+from divulge.release.overview.exposure import find_exposure
+from divulge.release.overview.findings import (
+    describe_verdict,
+    list_findings,
+    list_open_questions,
+)
+from divulge.release.overview.next_step import NextStep, find_next_steps, list_advice
 from divulge.work import translate_message, version, whole_file
 
 if TYPE_CHECKING:
@@ -72,17 +77,17 @@ def report(
 def page(verdict: Verdict, steps: Sequence[NextStep] | None = None) -> str:
     """The report as HTML text; what to do next is worked out, unless it was already."""
     steps = find_next_steps(verdict) if steps is None else steps
-    ranked = overview.rank_assessments(verdict)
+    ranked = rank_assessments(verdict)
     exposed = [find_exposure(verdict, each) for each in ranked]
     return _load_template().render(
         **_read_words("report"),
         verdict=verdict,
         status=_say(f"status.{verdict.status}"),
         style=_read_resource("report.css"),
-        sentence=overview.describe_verdict(verdict),
-        findings=overview.list_findings(verdict),
+        sentence=describe_verdict(verdict),
+        findings=list_findings(verdict),
         advice=list_advice(verdict, steps),
-        open_questions=overview.list_open_questions(verdict),
+        open_questions=list_open_questions(verdict),
         labels={name: _list_labels(dataset) for name, dataset in verdict.datasets.items()},
         assessments=ranked,
         goals={a.adversary: _name_goal(a) for a in ranked},

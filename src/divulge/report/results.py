@@ -9,9 +9,9 @@ from typing import Any
 
 from divulge import work
 from divulge.release import Release, Verdict
-from divulge.release.exposure import find_exposure
-from divulge.release.next_step import NextStep, find_next_steps
-from divulge.release.output_files import list_inputs
+from divulge.release.output.output_files import list_inputs
+from divulge.release.overview.exposure import find_exposure
+from divulge.release.overview.next_step import NextStep, find_next_steps
 from divulge.report.page import page
 from divulge.work import AtomicFiles, Checkpoints, OutputFolder
 

@@ -56,7 +56,7 @@ def protect(
     from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
     from divulge.cli.run_context import set_run_conditions
     from divulge.release import Release
-    from divulge.release.output_files import INTERNAL, RELEASE
+    from divulge.release.output.output_files import INTERNAL, RELEASE
 
     with set_run_conditions(stop_after, {"--mapping": mapping}, [release], overwrite):
         loaded = Release.load(release)
@@ -266,7 +266,7 @@ def _read_decisions(
     import pyarrow.parquet as pq
 
     from divulge.cli.output import build_sentence
-    from divulge.release.output_files import METADATA_KEY
+    from divulge.release.output.output_files import METADATA_KEY
     from divulge.work import Interruption, InvalidInput, Problem, format_quantity, input_file
 
     path = _find_log(log) if log.is_dir() else log
@@ -323,7 +323,7 @@ def _is_text(value: object) -> bool:
 
 def _find_log(folder: Path) -> Path:
     """The log in what protect wrote, which must be whole, or in its internal folder."""
-    from divulge.release.output_files import DECISIONS, INTERNAL
+    from divulge.release.output.output_files import DECISIONS, INTERNAL
     from divulge.work import require_whole
 
     if (folder / INTERNAL).is_dir():

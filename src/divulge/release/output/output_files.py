@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from divulge.assessment import find_attack
 from divulge.data.faithful_writer import write_faithfully
 from divulge.protection import DecisionLog, Protected
-from divulge.release.earlier_protection import write_published
-from divulge.release.methods_note import build_methods_note
-from divulge.release.release_secret import write_secret
+from divulge.release.output.earlier_protection import write_published
+from divulge.release.output.methods_note import build_methods_note
+from divulge.release.output.release_secret import write_secret
 from divulge.work import Inputs, OutputFolder, filesystem
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Assessment, Outcome, Sentence
+from divulge.release.charts import rank_assessments
 
 if TYPE_CHECKING:
     from divulge.release.verdict import Verdict
@@ -30,17 +31,6 @@ class FindingInShort:
     sentences: tuple[Sentence, ...]
     assessment: Assessment | None = None
     """Of the adversary, where it is one."""
-
-
-def rank_assessments(verdict: Verdict) -> list[Assessment]:
-    """The adversaries, the worst first."""
-
-    def rank(assessment: Assessment) -> tuple[float, ...]:
-        worst = assessment.at_worst
-        fails = not verdict.keeps_limits(assessment)
-        return (-fails, -float(worst.certain.posterior), -float(assessment.right.posterior))
-
-    return sorted(verdict.assessments, key=rank)
 
 
 def list_findings(verdict: Verdict, most: int = MOST_FINDINGS) -> list[FindingInShort]:

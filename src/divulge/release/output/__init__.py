@@ -1,0 +1,1 @@
+"""What a protected release writes, and what a rerun or a revision reads back from it."""
