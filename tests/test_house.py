@@ -128,7 +128,7 @@ WORDS_THAT_NAME_NO_ATTACK = {
     ("output_files.py", "records"),  # how many, a key of the log of decisions
     ("rule_program.py", "method"),  # a predicate of rules: by what a record is protected
     ("rule_program.py", "risk"),  # a predicate of rules: the risk of a record
-    ("rule_results.py", "method"),  # the same predicate, read
+    ("fact_reader.py", "method"),  # the same predicate, read
     ("settings.py", "records"),  # whom a dataset is about, unless it is said
     ("settings.py", "risk"),  # an order in which records are protected
     ("settle_rules.py", "risk"),  # an option of a limit: the predicate that it limits

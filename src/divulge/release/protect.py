@@ -139,14 +139,21 @@ def _protect_datasets(
             guard_formulas=settings.guard_formulas,
         )
     adversaries, tables = suppress_tables(release, originals, before)
+    judged = before
     for _ in range(rule_tuning.MOST_ROUNDS):
         done = _protect_each(
-            release, originals, known_originals, before=before, settings=settings, secret=secret
+            release, originals, known_originals, before=judged, settings=settings, secret=secret
         )
         further = ask_rules_again(release, originals, done.current)
         if further is None:
             break
-        release = further
+        release = further.release
+        originals = {**originals, **further.pairs}
+        known_originals = {**known_originals, **further.pairs}
+        full_originals = {**full_originals, **further.pairs}
+        if further.judges_otherwise:
+            judged = check_data(release, originals, originals=known_originals)
+            judged = judge_protected_before(release, judged, originals)
     else:
         raise refuse_endless_rounds()
     parts, current, known_originals, kept = done
@@ -160,7 +167,7 @@ def _protect_datasets(
         known_originals=known_originals,
         full_originals=full_originals,
         adversaries=adversaries,
-        before=before,
+        before=judged,
         parts=parts,
         kept=kept,
         earlier={

@@ -58,7 +58,9 @@ OF_HIERARCHIES = ("type_of", "sub_type_of", "inst_of", "is_a")
 """What hierarchies say of the values that occur."""
 
 DEMANDS = ("hide", "remove", "recode")
-"""What must be done whatever the risk, also where it follows only from what protection has left."""
+"""What must be done whatever the risk."""
+GUIDANCE = ("keep", "threshold", "prefer", "order", "method")
+"""What is left alone, how far single records are protected, and what is changed first."""
 
 OF_RECORDS = ("risk", "knows", "knows_only", "keep", "hide", "remove", "threshold")
 """Those that speak of single records, by their identifier."""
@@ -129,10 +131,9 @@ class RuleProgram:
         return any(map(_compares_values, self._risk_rules))
 
     @property
-    def demands_read_records(self) -> bool:
-        """Whether what must be hidden, gone or coarser depends on records as they are now."""
-        demands = self.select_for(DEMANDS)
-        return demands.asks_risk or any(map(demands.reads, CELLS))
+    def reads_current_records(self) -> bool:
+        """Whether something depends on records as they are now, and not as they were at first."""
+        return self.asks_risk or any(map(self.reads, CELLS))
 
     def select_for_risk(self) -> RuleProgram:
         """The program without what the risk does not depend on."""
@@ -148,7 +149,11 @@ class RuleProgram:
             for each in self.program.statements
             if (each.predicate in read if isinstance(each, FactSource) else id(each) in needed)
         ]
-        return replace(self, program=replace(self.program, statements=tuple(statements)), pairs={})
+        return replace(
+            self,
+            program=replace(self.program, statements=tuple(statements)),
+            pairs={name: names for name, names in self.pairs.items() if name in predicates},
+        )
 
     @property
     def _risk_rules(self) -> list[Rule | EqualityRule]:

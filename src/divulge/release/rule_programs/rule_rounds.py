@@ -1,67 +1,75 @@
-"""Rules evaluated again on what protection has left, until they ask for nothing new."""
+"""Rules evaluated again on what protection has left, until nothing new follows from them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from divulge.assessment import Sentence
 from divulge.data import Dataset
-from divulge.protection import Directives, OutOfReachError
+from divulge.protection import OutOfReachError
 from divulge.release.publication import list_published_datasets
 from divulge.release.rule_programs import tuning
 from divulge.release.rule_programs.evaluation import evaluate_rules
+from divulge.release.rule_programs.fact_reader import gather_results
+from divulge.release.rule_programs.joined_rounds import JoinedRounds
 from divulge.release.rule_programs.rule_data import RuleData
-from divulge.release.rule_programs.rule_program import DEMANDS
-from divulge.release.rule_programs.rule_results import gather_results
-from divulge.release.rule_programs.unmet_directives import list_least_values, list_unmet
+from divulge.release.rule_programs.rule_program import DEMANDS, GUIDANCE, KNOWLEDGE
 
 if TYPE_CHECKING:
     from divulge.release.release import Release
 
-AGAIN = "rules.again"
+
+class NextRound(NamedTuple):
+    """A release with what its rules say besides, and the datasets of links that they derive."""
+
+    release: Release
+    pairs: Mapping[str, Dataset]
+    judges_otherwise: bool
+    """Whether it may be judged otherwise: by links, knowledge or thresholds."""
 
 
 def ask_rules_again(
     release: Release, originals: Mapping[str, Dataset], current: Mapping[str, Dataset]
-) -> Release | None:
-    """The release with what its rules ask for besides, now that records have changed.
+) -> NextRound | None:
+    """The release with what follows from its rules besides, now that records have changed.
 
     A province of three banks has two when one of them is gone: a rule that reads published values
-    then names these. What rules asked for before stays.
+    then names these. What followed before stays, since an adversary may know what was there.
 
     Returns:
-        None if nothing further must be hidden, removed or made coarser.
+        None if nothing new follows that protection has not met.
     """
     rules, results = release.rule_program, release.rule_results
-    if rules is None or results is None or not rules.demands_read_records:
+    if rules is None or results is None:
+        return None
+    links = [name for name in rules.pairs if name in release.pair_datasets]
+    asked = rules.select_for([*DEMANDS, *GUIDANCE, *KNOWLEDGE, *links])
+    if not asked.reads_current_records:
         return None
     if all(current[name] is dataset for name, dataset in originals.items()):
         return None
-    demands = rules.select_for(DEMANDS)
     data = RuleData(
         datasets={**originals, **current},
         originals=originals,
         published=list_published_datasets(release),
     )
-    with evaluate_rules(demands, data) as facts:
-        found = gather_results(demands, data, facts).directives
-    merged, least_values = dict(results.directives), dict(results.least_values)
-    count = 0
-    for name, directives in found.items():
-        together, further = _merge(results.directives.get(name), directives)
-        least = list_least_values(originals[name], together)
-        if further and any(list_unmet(current[name], together, least)):
-            merged[name], least_values[name] = together, least
-            count += further
-    if not count:
+    with evaluate_rules(asked, data) as facts:
+        found = gather_results(asked, data, facts)
+    joined = JoinedRounds(results, data)
+    for name, directives in found.directives.items():
+        joined.add_demands(name, directives)
+        joined.add_guidance(name, directives)
+    for name in links:
+        if name == "knows_only":
+            joined.lift_restrictions(found.pairs[name])
+        else:
+            joined.add_pairs(name, found.pairs[name])
+    joined.add_conflicts(found)
+    if not joined.is_new:
         return None
-    count += sum(each.values["count"] for each in results.choices if each.key == AGAIN)
-    choices = [each for each in results.choices if each.key != AGAIN]
-    choices.append(Sentence("divulge.release", AGAIN, {"count": count}))
-    results = replace(results, directives=merged, least_values=least_values, choices=tuple(choices))
-    return replace(release, rule_results=results)
+    settled = joined.build_results()
+    return NextRound(replace(release, rule_results=settled), joined.pairs, joined.judges_otherwise)
 
 
 def refuse_endless_rounds() -> OutOfReachError:
@@ -71,17 +79,3 @@ def refuse_endless_rounds() -> OutOfReachError:
         "value that protection has hidden is a null, which nobody shares: let rules say V is not "
         "null, or read original in place of val."
     )
-
-
-def _merge(before: Directives | None, now: Directives) -> tuple[Directives, int]:
-    """What was asked for with what is asked for now, and how much of that is new."""
-    if before is None:
-        before = Directives(on=now.on)
-    added: dict[str, Any] = {}
-    count = 0
-    for name in DEMANDS:
-        rows = getattr(before, name)
-        known = {row[:-1] for row in rows}
-        new = [row for row in getattr(now, name) if row[:-1] not in known]
-        added[name], count = (*rows, *new), count + len(new)
-    return replace(before, **added), count

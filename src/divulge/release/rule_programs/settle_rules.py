@@ -12,8 +12,9 @@ from divulge.data.dictionary import as_names
 from divulge.protection import Directives
 from divulge.release.publication import list_published_datasets
 from divulge.release.rule_programs.evaluation import evaluate_rules
+from divulge.release.rule_programs.fact_reader import gather_results
 from divulge.release.rule_programs.rule_data import RuleData
-from divulge.release.rule_programs.rule_results import RuleResults, gather_results
+from divulge.release.rule_programs.rule_results import RuleResults
 from divulge.release.rule_programs.rule_risk import RuleRisk
 from divulge.release.rule_programs.unmet_directives import list_least_values
 
