@@ -8,34 +8,29 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
-from divulge.assessment import Adversary, Limit, attacks, find_attack
+from divulge.assessment import Adversary, Limit, find_attack
 from divulge.data.dictionary import (
     ROLES,
     Role,
-    as_names,
     find_name_problems,
 )
 from divulge.protection.recoding.utilities import find_utility_name_problems
 from divulge.release.publication import find_publication_problems
+from divulge.release.release_file.adversaries import AdversaryLoader
 from divulge.release.release_file.dataset_plan import DatasetLoader, DatasetPlan
+from divulge.release.release_file.limits import LimitLoader
 from divulge.release.release_file.links import LinksLoader
-from divulge.release.release_file.parse import parse_release, translate_errors
+from divulge.release.release_file.parse import parse_release
 from divulge.release.release_file.settings import (
-    AdversaryTable,
-    LimitTable,
     ProtectionTable,
     ReleaseTable,
 )
 from divulge.release.rule_programs.rule_program import (
-    RISK,
     RuleProgram,
     list_risk_measures,
     load_rule_program,
 )
-from divulge.release.rule_programs.rule_risk import RULE_RISK, RuleRisk
-from divulge.work import InvalidInput, Problems, checks
+from divulge.work import Problems, checks
 
 if TYPE_CHECKING:
     from divulge.release.output.output_files import ExtraWriter
@@ -201,10 +196,25 @@ class _Loader:
         self._require_unique_names("adversary", [table.name for table in self.tables.adversary])
         self.rule_paths = self._find_rule_files()
         self.rules = self._load_rules(self.rule_paths)
-        self.names |= {name: list(pair) for name, pair in self._list_derived_pairs().items()}
+        if self.rules is not None:
+            self.names |= {name: list(pair) for name, pair in self.rules.pairs.items()}
         self.links.check_common_links()
-        adversaries = [self._load_adversary(table) for table in self.tables.adversary]
-        limits = [self._load_limit(n, table) for n, table in enumerate(self.tables.limit, start=1)]
+        adversary_loader = AdversaryLoader(
+            tables=self.tables,
+            names=self.names,
+            links=self.links,
+            rules=self.rules,
+            problems=self.problems,
+        )
+        adversaries = [adversary_loader.load(table) for table in self.tables.adversary]
+        limit_loader = LimitLoader(
+            tables=self.tables,
+            names=self.names,
+            links=self.links,
+            rules=self.rules,
+            problems=self.problems,
+        )
+        limits = [limit_loader.load(n, table) for n, table in enumerate(self.tables.limit, start=1)]
         return Release(
             self.path,
             datasets,
@@ -219,123 +229,6 @@ class _Loader:
             publisher=self.tables.publisher,
             description=self.tables.description,
         )
-
-    def _load_adversary(self, table: AdversaryTable) -> Adversary | None:
-        place = f'adversary "{table.name}"'
-        problems_before = len(self.problems)
-        datasets = self._list_datasets(table, place)
-        installed = attacks()
-        if table.attack not in installed:
-            message = f'"{table.attack}" is not an attack that is installed.'
-            self.problems.add(f"{place}, attack", message, table.attack, installed)
-            return None
-        attack = installed[table.attack]
-        extra_settings = self.links.add_common_links(table)
-        try:
-            settings = attack.Settings.model_validate(extra_settings)
-        except ValidationError as error:
-            self.problems.extend(place, translate_errors(error, attack.Settings, extra_settings))
-            return None
-        named_links = getattr(settings, "links", None)
-        if named_links is not None:
-            links = self.links.settle(named_links, datasets[:1], f"{place}, links")
-            settings = settings.model_copy(update={"links": links})
-        settings = self._add_rule_knowledge(settings, datasets)
-        companions = attack.companion_datasets(settings)
-        for name in companions:
-            if name in datasets:
-                message = f'"{name}" holds the links; leave it out here.'
-                self.problems.add(f"{place}, dataset", message)
-        datasets = [*datasets, *companions]
-        names = {name: self.names[name] for name in datasets if name in self.names}
-        self.problems.extend(place, attack.problems(settings, names))
-        if len(self.problems) > problems_before:
-            return None
-        return Adversary(table.name, table.attack, tuple(datasets), settings)
-
-    def _add_rule_knowledge(self, settings: Any, datasets: Sequence[str]) -> Any:
-        """What rules say is known of single records, for adversaries who are told nothing else."""
-        derived = {} if self.rules is None else self.rules.knowledge
-        takes = getattr(settings, "takes_single_knowledge", False)
-        if not derived or not takes or any(getattr(settings, place) for place in derived):
-            return settings
-        roles = {table.name: table.roles for table in self.tables.dataset}
-        ids = roles.get(datasets[0], {}).get("identifier", []) if datasets else []
-        on = settings.on or (ids[0] if len(ids) == 1 else None)
-        return settings.model_copy(update={**derived, "on": on})
-
-    def _list_datasets(self, table: AdversaryTable, place: str) -> list[str]:
-        dataset_names = [dataset.name for dataset in self.tables.dataset]
-        if table.dataset is None:
-            if len(dataset_names) > 1:
-                self.problems.add(f"{place}, dataset", "is missing; name one.", "", dataset_names)
-            return dataset_names[:1]
-        if not table.dataset:
-            self.problems.add(f"{place}, dataset", "names none.", "", dataset_names)
-        for name in checks.list_repeated(table.dataset):
-            self.problems.add(f"{place}, dataset", f'names "{name}" more than once.')
-        for name in table.dataset:
-            if name not in dataset_names:
-                message = f'the release has no dataset "{name}".'
-                self.problems.add(f"{place}, dataset", message, name, dataset_names)
-        return table.dataset
-
-    def _load_limit(self, number: int, table: LimitTable) -> Limit | None:
-        place = f"limit {number}"
-        adversaries = [adversary.name for adversary in self.tables.adversary]
-        if table.adversary is not None and table.adversary not in adversaries:
-            message = f'the release has no adversary "{table.adversary}".'
-            self.problems.add(f"{place}, adversary", message, table.adversary, adversaries)
-        datasets = [dataset.name for dataset in self.tables.dataset]
-        if table.dataset is not None and table.dataset not in datasets:
-            message = f'the release has no dataset "{table.dataset}".'
-            self.problems.add(f"{place}, dataset", message, table.dataset, datasets)
-        options = table.model_dump(exclude={"links"})
-        links = self.links.load_limit_links(table, f"{place}, links")
-        options |= {} if links is None else {"links": links}
-        if table.measure == RULE_RISK:
-            if self.rules is None or RISK not in self.rules.heads:
-                self._refuse_rule_risk(f"{place}, measure")
-                return None
-            options |= {"measure": "custom_risk", RISK: RuleRisk(self.rules)}
-        try:
-            limit = Limit(**options)
-        except InvalidInput as error:
-            self.problems.extend(place, error.problems)
-            return None
-        if limit.of_assessment and not adversaries:
-            self.problems.add(place, "limits an adversary, and the release names none.")
-        if not limit.of_assessment:
-            self._check_limit_names(place, limit, datasets)
-        return limit
-
-    def _check_limit_names(self, place: str, limit: Limit, datasets: list[str]) -> None:
-        """The names in a limit of datasets; one that names nobody holds for every dataset."""
-        limited = [name for name in datasets if name not in limit.others.values()]
-        if limit.dataset is None:
-            beside = self.links.list_pair_datasets() | self._list_rule_datasets()
-            limited = [name for name in limited if name not in beside]
-        if limit.dataset is not None:
-            limited = [limit.dataset]
-        if not limited:
-            message = "limits no dataset: what a limit compares with is not itself limited."
-            self.problems.add(place, message)
-        among = limit.options.get("among")
-        names_by_setting = {
-            "attribute": [] if limit.attribute is None else [limit.attribute],
-            "among": as_names(among) if isinstance(among, str | list) else [],
-        }
-        for name in limited:
-            for setting, setting_names in names_by_setting.items():
-                names = self.names.get(name, setting_names)
-                problems = find_name_problems(setting, setting_names, names, f'dataset "{name}"')
-                self.problems.extend(place, problems)
-        for option, name in limit.others.items():
-            if name not in datasets and name not in self._list_derived_pairs():
-                message = f'the release has no dataset "{name}".'
-                self.problems.add(f"{place}, {option}", message, name, datasets)
-            elif name == limit.dataset:
-                self.problems.add(f"{place}, {option}", "names the dataset that is limited.")
 
     def _load_protection(self) -> ProtectionTable | None:
         table = self.tables.protection
@@ -380,23 +273,6 @@ class _Loader:
             self.problems.add("rules, risk", message, table.risk, measures_of_risk)
         dataset_names = [dataset.name for dataset in self.tables.dataset]
         return load_rule_program(paths, table.risk, dataset_names, self.problems)
-
-    def _list_rule_datasets(self) -> set[str]:
-        """The datasets that rules alone read."""
-        read = set() if self.rules is None else self.rules.dataset_names
-        return {
-            table.name for table in self.tables.dataset if table.name in read and not table.roles
-        }
-
-    def _list_derived_pairs(self) -> Mapping[str, tuple[str, str]]:
-        """Predicates of the rules that links may name as they name datasets of pairs."""
-        return {} if self.rules is None else self.rules.pairs
-
-    def _refuse_rule_risk(self, place: str) -> None:
-        """Note that no rule says what the risk is, unless the rules themselves are not sound."""
-        if self.rules is not None or self.tables.rules is None:
-            message = "is what rules derive by risk(I, R), and no rule of the release does."
-            self.problems.add(place, message)
 
     def _require_unique_names(self, kind: str, names: list[str]) -> None:
         for name in checks.list_repeated(names):

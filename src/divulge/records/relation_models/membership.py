@@ -14,8 +14,7 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Assessment, Breakdown, Chart
-from divulge.classes.relation.record_view import join_names, open_record_views
-from divulge.data import Relation
+from divulge.classes.relation.record_view import open_record_views
 from divulge.data.relation.relation import find_value_type
 from divulge.qif import PriorPosterior
 from divulge.records.inference import charts
@@ -34,16 +33,18 @@ from divulge.records.models.membership import (
 )
 from divulge.records.models.one_person import build_person_assessment
 from divulge.records.relation_models.breakdown import build_breakdown
-from divulge.records.relation_models.linked_relations import LinkedRelations, link_relations
+from divulge.records.relation_models.membership_sides import (
+    LIVING,
+    RELEASED,
+    MembershipSides,
+    match_sides,
+)
 from divulge.records.relation_models.request import RelationRequest
 from divulge.records.relation_models.target import read_target
-from divulge.work import Problems
 from divulge.work.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-RELEASED, LIVING = "released", "living"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,41 +98,6 @@ class ClassKinds:
         return float(np.max(parts, axis=0).sum())
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Sides:
-    """The release and its population, each as an engine sees it, and what is known of both."""
-
-    request: RelationRequest
-    people: LinkedRelations
-    columns: list[tuple[str, str]]
-    """What is known, as the release and as the population call it."""
-    casts: list[str | None]
-
-    def build_union(self, group: tuple[str, str] | None = None) -> str:
-        """Rows of both under common names k0, k1, ..., and which of both each is of."""
-        sides = []
-        for side, name in enumerate((RELEASED, LIVING)):
-            chosen = [
-                f"{pair[side] if cast is None else f'CAST({pair[side]} AS {cast})'} AS k{place}"
-                for place, (pair, cast) in enumerate(zip(self.columns, self.casts, strict=True))
-            ]
-            if group is not None:
-                chosen.append(f"{group[side]} AS grp")
-            flags = [f"{int(name == flag)} AS is_{flag}" for flag in (RELEASED, LIVING)]
-            sides.append(f"SELECT {', '.join([*chosen, *flags])} FROM {name}")
-        return " UNION ALL ".join(reversed(sides))  # of the population every type is known
-
-    @property
-    def keys(self) -> str:
-        """The common names."""
-        return join_names([f"k{place}" for place in range(len(self.columns))])
-
-    @property
-    def views(self) -> dict[str, Any]:
-        """Both views by name."""
-        return {RELEASED: self.request.linked.view, LIVING: self.people.view}
-
-
 def assess_relation_membership(
     request: RelationRequest, population: Any, raw_target: Any, duplicates: Any
 ) -> Assessment:
@@ -143,7 +109,7 @@ def assess_relation_membership(
     """
     if request.prior is not None:
         request.refuse("a prior on membership")
-    sides = _match_sides(request, population, duplicates)
+    sides = match_sides(request, population, duplicates)
     kinds = _count_kinds(sides)
     require_enough_people(int(kinds.number[kinds.released > kinds.living].sum()))
     gain = build_gain(request.gain, MEMBERSHIP)
@@ -179,7 +145,7 @@ def assess_relation_membership(
     return assessment
 
 
-def _describe(sides: _Sides) -> AttackDescription:
+def _describe(sides: MembershipSides) -> AttackDescription:
     request = sides.request
     return AttackDescription(
         dataset=request.focal.name,
@@ -192,53 +158,7 @@ def _describe(sides: _Sides) -> AttackDescription:
     )
 
 
-def _match_sides(request: RelationRequest, population: Any, duplicates: Any) -> _Sides:
-    """What is known of the release and of the population, attribute by attribute."""
-    releases = request.linked.relations
-    people = (population,) if isinstance(population, Relation) else tuple(population)
-    problems = Problems("attack")
-    if len(people) > len(releases):
-        problems.add("population", f"{len(people)} are given for {len(releases)} datasets.")
-        problems.raise_any()
-    people = (*people, *releases[len(people) :])
-    for name in request.known:
-        if any(
-            name in d.names and name not in p.names for d, p in zip(releases, people, strict=True)
-        ):
-            problems.add("population", f'has no attribute "{name}".', name, people[0].names)
-    problems.raise_any()
-    linked_people = link_relations(people, request.linked.on, duplicates)
-    columns: list[tuple[str, str]] = []
-    casts: list[str | None] = []
-    for year, (release, living) in enumerate(zip(releases, people, strict=True)):
-        names = [name for name in request.known if name in release.names]
-        ours = request.linked.list_year_columns(year, names)
-        theirs = linked_people.list_year_columns(year, names)
-        if year and names:
-            columns.append((f"y{year}_here", f"y{year}_here"))
-            casts.append(None)
-        for name in names:
-            columns.append((ours[name], theirs[name]))
-            casts.append(_find_cast(problems, name, release, living))
-    problems.raise_any()
-    return _Sides(request=request, people=linked_people, columns=columns, casts=casts)
-
-
-def _find_cast(problems: Problems, name: str, release: Relation, people: Relation) -> str | None:
-    """How values of both are made comparable: numbers with and without fractions are numbers."""
-    import pyarrow.types as kinds
-
-    types = [find_value_type(each.kinds[name]) for each in (release, people)]
-    if types[0] == types[1]:
-        return None
-    if all(kinds.is_integer(kind) or kinds.is_floating(kind) for kind in types):
-        return "DOUBLE"
-    where = f'"{release.name}", "{people.name}"'
-    problems.add("knows", f'"{name}" has values of different types in the datasets {where}.')
-    return None
-
-
-def _count_kinds(sides: _Sides) -> ClassKinds:
+def _count_kinds(sides: MembershipSides) -> ClassKinds:
     sql = f"""
         WITH united AS ({sides.build_union()}), classes AS (
             SELECT sum(is_released) AS r, sum(is_living) AS p FROM united GROUP BY {sides.keys}
@@ -274,7 +194,9 @@ def _sum_people(kinds: ClassKinds, gain: Any) -> GroupSums:
     return GroupSums(secrets=total, certain=certain, sure=certain, right=right, worth=worth)
 
 
-def _assess_one(sides: _Sides, kinds: ClassKinds, raw_target: Any, gain: Any) -> Assessment:
+def _assess_one(
+    sides: MembershipSides, kinds: ClassKinds, raw_target: Any, gain: Any
+) -> Assessment:
     """One person: how many of their class live, and how many of them were released."""
     request = sides.request
     target = read_target(sides.people, request.known, raw_target)
@@ -320,7 +242,7 @@ def _add_link_figures(assessment: Assessment, request: RelationRequest) -> Asses
 
 
 def _break_down(
-    sides: _Sides, kinds: ClassKinds, group: str, description: AttackDescription
+    sides: MembershipSides, kinds: ClassKinds, group: str, description: AttackDescription
 ) -> Breakdown:
     """Every value of an attribute of the population; as it is, where the release has it too."""
     people, release = sides.people.focal, sides.request.focal
@@ -340,7 +262,7 @@ def _break_down(
     return build_breakdown(own, name, sums, description)
 
 
-def _build_group_query(sides: _Sides, released: str | None, living: str) -> str:
+def _build_group_query(sides: MembershipSides, released: str | None, living: str) -> str:
     """By group and class, how many were released and live in both; alike ones together."""
     # Of a released record the group may not be known: it is then counted with its class alone.
     union = sides.build_union((released or "NULL", living))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from divulge.records.plugin import draft_adversary
+from divulge.records.plugin.records_attack import draft_adversary
 from divulge.release.release_file import tuning
 from divulge.release.release_file.draft_sections.comments import comment_on, say
 from divulge.release.release_file.draft_sections.dataset_draft import DatasetDraft

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from divulge.data.proposals.file_relations import FileRelation
-from divulge.records.plugin import draft_years_adversary
+from divulge.records.plugin.longitudinal_attack import draft_years_adversary
 from divulge.release.release_file import tuning
 from divulge.release.release_file.draft_sections.comments import comment_on
 from divulge.release.release_file.draft_sections.dataset_draft import DatasetDraft
