@@ -7,6 +7,7 @@ import importlib
 import inspect
 import json
 import re
+import runpy
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -574,6 +575,13 @@ def test_the_architecture_links_every_decision() -> None:
     linked = re.findall(r"\]\((docs/decisions/[^)]+)\)", text)
     kept = sorted((DOCS / "decisions").glob("*.md"))
     assert linked == [path.relative_to(PROJECT).as_posix() for path in kept]
+
+
+def test_every_module_says_in_its_first_line_what_it_is_for() -> None:
+    list_modules = runpy.run_path(str(PROJECT / "tools" / "rooms.py"))["list_modules"]
+    lines = dict(list_modules(""))
+    assert len(lines) == len(list(SOURCE.rglob("*.py")))
+    assert not [name for name, line in lines.items() if len(line.split()) < 3]
 
 
 NOT_TUNED = {
