@@ -245,3 +245,113 @@ def test_the_same_people_under_other_names_of_columns_are_found(tmp_path: Path) 
     assert p.suppressed_cells
     assert p.status == "not judged"
     assert not (tmp_path / "out" / "release").exists()
+
+
+# What counts tell.
+
+COMPANIES = """
+[[dataset]]
+name = "companies"
+source = "companies.csv"
+unlisted = "drop"
+[dataset.roles]
+identifier = ["id"]
+quasi_identifier = ["area", "sector", "size"]
+[[dataset]]
+name = "sites"
+source = "sites.csv"
+unlisted = "drop"
+[dataset.roles]
+identifier = ["company"]
+quasi_identifier = ["place", "branch"]
+[[limit]]
+measure = "k_anonymity"
+at_least = 2
+[protection]
+methods = ["suppress"]
+suppression_limit = 1.0
+"""
+AREAS, SIZES = ("North", "South", "Center"), ("small", "large")
+SECTORS = ("Textiles", "Commerce", "Services")
+
+
+def write_sites(folder: Path, more: str = "", shift: int = 0) -> Release:
+    """Companies, and where they are: the same companies under other names, in another order.
+
+    `shift` makes the sites those of other companies.
+    """
+    random = Random(7)  # noqa: S311  # made-up data
+    rows = [
+        [f"c{n}", random.choice(AREAS), random.choice(SECTORS), random.choice(SIZES)]
+        for n in range(1, 121)
+    ]
+    lines = [",".join(row) for row in rows]
+    sites = [f"{int(row[0][1:]) + shift},{row[1]},{row[2]}" for row in reversed(rows)]
+    (folder / "companies.csv").write_text("\n".join(["id,area,sector,size", *lines, ""]))
+    text = "company,place,branch\n" + "\n".join(f"c{line}" for line in sites) + "\n"
+    (folder / "sites.csv").write_text(text)
+    path = folder / "release.toml"
+    path.write_text(COMPANIES + more)
+    return Release.load(path)
+
+
+def count_more(folder: Path) -> dict[tuple[str, str], int]:
+    """How many more show each area and sector in one published file than in the other."""
+    own, theirs = (
+        read(next((folder / "out" / "release").glob(f"{name}*.csv")))
+        for name in ("companies", "sites")
+    )
+    counts: dict[tuple[str, str], int] = {}
+    for row in theirs:
+        key = (row["place"], row["branch"])
+        counts[key] = counts.get(key, 0) + 1
+    for row in own:
+        key = (row["area"], row["sector"])
+        counts[key] = counts.get(key, 0) - 1
+    return {key: count for key, count in counts.items() if count > 0}
+
+
+HIDE_ONE = '[rules]\nfiles = ["asked.rules"]\n'
+
+
+def test_what_rules_hide_must_not_follow_from_what_another_dataset_counts(tmp_path: Path) -> None:
+    (tmp_path / "asked.rules").write_text('hide("companies", "c5", "sector").')
+    p = write_sites(tmp_path, HIDE_ONE).protect(out=tmp_path / "out")
+    assert p.status == "fail"
+    assert not (tmp_path / "out" / "release").exists()
+    assert '1 cell of dataset "companies" that rules hide can be read from' in str(p.after)
+    (tmp_path / "asked.rules").write_text(
+        'hide("companies", "c5", "sector"). hide("sites", "c5", "branch").'
+    )
+    p = write_sites(tmp_path, HIDE_ONE).protect(out=tmp_path / "out", overwrite=True)
+    assert p.status == "pass"
+    assert count_more(tmp_path) == {}
+
+
+def test_counts_of_other_people_tell_nothing(tmp_path: Path) -> None:
+    (tmp_path / "asked.rules").write_text('hide("companies", "c5", "sector").')
+    p = write_sites(tmp_path, HIDE_ONE, shift=1_000).protect(out=tmp_path / "out")
+    assert p.status == "pass"
+
+
+def test_a_cell_hidden_for_a_limit_that_another_dataset_counts_is_not_judged(
+    tmp_path: Path,
+) -> None:
+    release = write_sites(tmp_path, 'never = ["area", "size"]\n')
+    rows = read(tmp_path / "companies.csv")
+    # The only large company of its area that weaves.
+    everybody = [row for row in rows if row["area"] != "South"] + [
+        {"id": f"d{n}", "area": "South", "sector": sector, "size": "large"}
+        for n, sector in enumerate(["Textiles", *["Commerce"] * 9])
+    ]
+    for name, columns in (("companies", ["id", "area", "sector", "size"]), ("sites", None)):
+        with (tmp_path / f"{name}.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns or ["company", "place", "branch"])
+            writer.writerows(
+                [row[column] for column in columns or ["id", "area", "sector"]] for row in everybody
+            )
+    p = Release.load(release.path).protect(out=tmp_path / "out")
+    assert p.suppressed_cells > 0
+    assert p.status == "not judged"
+    assert "less how many do here" in str(p.after)

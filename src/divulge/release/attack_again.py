@@ -22,6 +22,7 @@ from divulge.protection.refill.result import Refill
 from divulge.protection.resistance.published_view import PublishedView, refill_released
 from divulge.release.attack_runs import run_knowing_original
 from divulge.release.check import check_data
+from divulge.release.counts_beside import list_told_by_counts
 from divulge.release.datasets_beside import list_telling_datasets
 from divulge.release.protected_release import Part
 from divulge.release.publication import Publication, Reservation, plan_publications
@@ -81,7 +82,8 @@ def attack_again(
     reservations = tuple(_find_telling_tables(release, publications, current, sources, originals))
     shown = {name: _restore_known(sources[name], known_originals[name]) for name in current}
     beside = list_telling_datasets(release, publications, current, shown)
-    verdict = replace(verdict, telling=(*reservations, *beside), refills=refills)
+    counted = list_told_by_counts(release, publications, current, full_originals, kept)
+    verdict = replace(verdict, telling=(*reservations, *beside, *counted), refills=refills)
 
     def judge_also(
         verdict: Verdict,

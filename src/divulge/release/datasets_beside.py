@@ -42,8 +42,6 @@ def list_telling_datasets(
     `sources` are the records of `current` as they were.
     """
     names = [name for name in publications if name in current]
-    limited = {limit.adversary for limit in release.limits if limit.of_assessment}
-    attackers = [each for each in release.adversaries if limited & {None, each.name}]
     for name, other in permutations(names, 2):
         changed = find_changed_records(publications[name], current[name], sources[name])
         if not changed.any():
@@ -56,7 +54,7 @@ def list_telling_datasets(
                 current[name].columns[attribute], sources[name].columns[attribute]
             ).any()
         }
-        if any(_is_about(each, (name, other), withheld, current) for each in attackers):
+        if any(list_attackers_of(release, (name, other), withheld, current)):
             continue
         found = changed & find_linked_records(
             publications[name],
@@ -71,6 +69,19 @@ def list_telling_datasets(
             yield Reservation(
                 "not judged", Sentence("divulge.release", "publication.telling_dataset", values)
             )
+
+
+def list_attackers_of(
+    release: Release,
+    names: tuple[str, str],
+    withheld: set[str],
+    current: Mapping[str, Dataset],
+) -> Iterator[Adversary]:
+    """The adversaries with a limit who have both datasets, and all that one of them withholds."""
+    limited = {limit.adversary for limit in release.limits if limit.of_assessment}
+    for adversary in release.adversaries:
+        if limited & {None, adversary.name} and _is_about(adversary, names, withheld, current):
+            yield adversary
 
 
 def _is_about(
@@ -100,7 +111,7 @@ def find_changed_cells(column: Column, before: Column) -> Bools:
     """The cells that were hidden, or show something else than they did."""
     if column is before:
         return np.zeros(column.codes.size, np.bool_)
-    is_changed = find_hidden_cells(column, before) | (_read_texts(column) != _read_texts(before))
+    is_changed = find_hidden_cells(column, before) | (read_texts(column) != read_texts(before))
     return np.asarray(is_changed, np.bool_)
 
 
@@ -119,23 +130,35 @@ def find_linked_records(
     """
     linked = np.zeros(dataset.rows, np.bool_)
     for name in publication.pseudonyms:
-        own = _read_texts(dataset.columns[name])
+        own = read_texts(dataset.columns[name])
         for theirs in other_publication.pseudonyms:
-            known = {text for text in _read_texts(other.columns[theirs]) if text is not None}
+            known = {text for text in read_texts(other.columns[theirs]) if text is not None}
             linked |= np.array([text in known for text in own], np.bool_)
+    shared = find_shared_columns(publication, other_publication, dataset, other, before=before)
+    if shared:
+        linked |= _find_likeness(dataset, other, shared, before)
+    return linked
+
+
+def find_shared_columns(
+    publication: Publication,
+    other_publication: Publication,
+    dataset: Dataset,
+    other: Dataset,
+    *,
+    before: tuple[Dataset, Dataset],
+) -> dict[str, str]:
+    """The columns that two datasets publish alike, by name or by what they show."""
     shared = {
         name: name
         for name in dataset.names
         if name in publication.shown and name in other_publication.shown and name in other.columns
     }
-    shared |= _find_renamed(
+    return shared | _find_renamed(
         before,
         [each for each in dataset.names if each in publication.shown and each not in shared],
         [each for each in other.names if each in other_publication.shown and each not in shared],
     )
-    if shared:
-        linked |= _find_likeness(dataset, other, shared, before)
-    return linked
 
 
 def _find_renamed(
@@ -143,7 +166,7 @@ def _find_renamed(
 ) -> dict[str, str]:
     """The columns that another dataset has under another name: about as many show each value."""
     counts, other_counts = (
-        {name: Counter(_read_texts(dataset.columns[name]).tolist()) for name in chosen}
+        {name: Counter(read_texts(dataset.columns[name]).tolist()) for name in chosen}
         for dataset, chosen in zip(before, (names, others), strict=True)
     )
     smaller = min(dataset.rows for dataset in before)
@@ -169,12 +192,12 @@ def _find_likeness(
     so many are found that chance cannot be the reason.
     """
     found = _find_places(
-        [_read_texts(dataset.columns[name]) for name in shared],
+        [read_texts(dataset.columns[name]) for name in shared],
         # A coarser value is no difference: what was changed on either side is compared by nobody.
         np.array(
             [find_changed_cells(dataset.columns[name], before[0].columns[name]) for name in shared]
         ),
-        [_read_texts(before[1].columns[name]) for name in shared.values()],
+        [read_texts(before[1].columns[name]) for name in shared.values()],
     )
     ids = [
         name
@@ -217,12 +240,12 @@ def _find_places(own: Sequence[Texts], is_hidden: Bools, theirs: Sequence[Texts]
 
 def _agree(column: Column, other: Column, found: Ints) -> Bools:
     """Whether records have the same id as the ones at these places; -1 is no place."""
-    own, theirs = _read_texts(column), _read_texts(other)
+    own, theirs = read_texts(column), read_texts(other)
     is_same = (found >= 0) & (own == theirs[np.maximum(found, 0)]) & (own != np.array(None))
     return np.asarray(is_same, np.bool_)
 
 
-def _read_texts(column: Column) -> Texts:
+def read_texts(column: Column) -> Texts:
     """What each record shows; None where nothing is shown."""
     texts = [format_value(value) for value in column.values.to_pylist()]
     return np.array([*texts, None], object)[column.codes]
