@@ -265,6 +265,13 @@ def test_an_adversary_is_they() -> None:
         assert not found, f"{name} says {found}"
 
 
+def test_names_and_comments_take_nobody_for_a_woman_or_a_man() -> None:
+    word = re.compile(r"(?:\b|_)(?:she|hers?|he|his|him)(?:\b|_)", re.IGNORECASE)
+    paths = [*SOURCE.rglob("*.py"), *Path(__file__).parent.rglob("*.py")]
+    found = [path for path in paths if word.search(path.read_text(encoding="utf-8"))]
+    assert found == [Path(__file__)]  # which looks for these words
+
+
 def words_printed_as_they_are(path: Path) -> Iterator[str]:
     """Words of texts that a verb prints without a catalogue, where they are more than two."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

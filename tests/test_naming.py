@@ -33,7 +33,6 @@ PARTICIPLES_THAT_STAY = {
     "released": "public: ProtectedRelease.released",
     "replayed": "public: DecisionLog.replayed",
     "rounding": "public: a word of release files",
-    "seeing": "public: Limit.seeing",
     "shipped": "public: Experience.shipped",
     "uncharged": "public: work.uncharged",
     "undisclosed": "a question of the protocol of attacks",

@@ -150,7 +150,7 @@ def test_a_limit_that_no_data_can_break_judges_nothing() -> None:
     assert not Limit("deterministic.count", at_most=1).judge(FOUND).vacuous
 
 
-def test_where_nothing_bounds_what_she_knows_it_may_be_everything() -> None:
+def test_where_nothing_bounds_what_they_know_it_may_be_everything() -> None:
     least = replace(FOUND, claim="bound")
     outcome = Limit("deterministic.posterior", at_most=0.99).judge(least)
     assert not outcome.held

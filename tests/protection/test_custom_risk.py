@@ -76,7 +76,7 @@ def test_the_same_risk_by_a_function_and_by_name_stand_alike(
         return  # then nobody was released
     before = select_records(p.original, p.kept)
     assert p.dataset.rows == before.rows
-    assert not named.broken_by(same(p.dataset)).any()
+    assert not named.is_broken_by(same(p.dataset)).any()
 
 
 @pytest.mark.parametrize(

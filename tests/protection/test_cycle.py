@@ -346,7 +346,7 @@ def test_a_limit_on_attributes_that_must_not_be_touched_is_out_of_reach_and_said
             protection.protect(towns, [limit, strict], never=["town"])
 
 
-def test_the_marketer_is_limited_in_what_she_finds_in_the_population() -> None:
+def test_the_marketer_is_limited_in_what_they_find_in_the_population() -> None:
     table = pa.table({"town": ["a", "a", "b"], "sex": ["f", "m", "m"], "w": [10.0, 20.0, 30.0]})
     roles = {"quasi_identifier": ["town", "sex"], "weight": "w"}
     p = protection.protect(

@@ -257,7 +257,7 @@ def test_a_prior_by_a_level_of_a_hierarchy() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans())
-def test_her_best_guess_is_the_party_for_which_most_allocations_speak(
+def test_their_best_guess_is_the_party_for_which_most_allocations_speak(
     seed: int, weighed: bool
 ) -> None:
     """Plainly: every allocation, and in those that leave a record out it may be anybody's."""

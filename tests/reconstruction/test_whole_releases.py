@@ -79,7 +79,7 @@ def test_what_is_certain_is_right_and_what_is_true_is_not_excluded(
 
 @many(40)
 @given(SEEDS, st.sampled_from(HASTE), st.booleans())
-def test_who_takes_her_time_knows_no_more_than_the_most(seed: int, time: Any, told: bool) -> None:
+def test_who_takes_their_time_knows_no_more_than_the_most(seed: int, time: Any, told: bool) -> None:
     release = made_up(seed, most=10)
     truth = release.truth if told else None
     hurried, patient = (release.audited(*t, truth=truth) for t in (time, (0.5, None)))
@@ -98,7 +98,7 @@ def test_who_learns_how_totals_were_rounded_knows_no_more_than_the_most(
     _within_the_most(in_doubt, release.as_made.audited(0.5, rule_is_known=True))
 
 
-def test_who_is_in_none_of_the_totals_by_another_rule_may_be_guessed_by_her_sector() -> None:
+def test_who_is_in_none_of_the_totals_by_another_rule_may_be_guessed_by_their_sector() -> None:
     """Rounded one by one, 1.60 alone makes 2, and 0.60 is left out: most likely of the third."""
     records = dataset("records", product=["x"] * 2, value=[1.6, 0.6])
     table = dataset("table", product=["x"], city=["A"], value=[2])

@@ -158,7 +158,7 @@ def test_a_null_as_a_value_and_a_fresh_null(dataset: Dataset) -> None:
 
 
 @given(suppressed())
-def test_who_knows_her_victim_counts_the_records_that_fit(pair: tuple[Dataset, Dataset]) -> None:
+def test_who_knows_their_victim_counts_the_records_that_fit(pair: tuple[Dataset, Dataset]) -> None:
     original, released = pair
     before, after = rows_of(original), rows_of(released)
     known = records.frequencies(released, nulls="known", original=original)

@@ -118,12 +118,22 @@ def test_outside_a_release_a_limit_takes_the_dataset_itself() -> None:
     limit = Limit("k_map", at_least=2, population=town)
     assert measures()["k_map"].of(ill, limit).value == 1
     assert limit.to_dict()["population"] == "town"
-    assert limit.others == {}
+    assert limit.compared_datasets == {}
     named = Limit("k_map", at_least=2, population="town")
-    assert named.others == {"population": "town"}
-    assert measures()["k_map"].of(ill, named.seeing({"town": town})).value == 1
+    assert named.compared_datasets == {"population": "town"}
+    assert measures()["k_map"].of(ill, named.with_datasets({"town": town})).value == 1
     with pytest.raises(InvalidInput, match="outside a release, give it itself"):
         measures()["k_map"].of(ill, named)
+
+
+def test_earlier_names_of_what_a_limit_answers_can_still_be_called() -> None:
+    town = Dataset.from_arrow(pa.table({"age": [1, 1, 2, 3]}), name="town")
+    limit = Limit("k_map", at_least=2, population="town")
+    assert limit.others == {"population": "town"}
+    assert limit.seeing({"town": town}).options["population"] is town
+    assert limit.broken_by(1)
+    assert not limit.broken_by(2)
+    assert Limit("deterministic.count", at_most=5).on("neighbour").adversary == "neighbour"
 
 
 def test_every_measure_that_is_installed_can_be_a_limit() -> None:
@@ -165,7 +175,7 @@ def test_a_limit_on_an_average_says_that_it_is_one() -> None:
     bound = (risk.average + risk.highest) / 2
     limit = Limit("global_risk", at_most=bound, nulls="maybe")
     measurement = measures()["global_risk"].of(companies, limit)
-    assert not limit.broken_by(measurement.value)
+    assert not limit.is_broken_by(measurement.value)
     assert risk.above(bound) >= 1
     said = str(measurement.sentence)
     assert said.startswith(f"The limit is on the average of {companies.rows} ")

@@ -99,7 +99,7 @@ def test_absent_is_a_value_and_hidden_is_not() -> None:
     case = make_case(rows, model="CRS")
     assert list(list_broken_limits(publish(case, set())))
     assert not list(list_broken_limits(publish(case, {(0, "age"), (1, "age")})))
-    # The absent age of the first is seen; only one record can be hers.
+    # The absent age of the first is seen; only one record can be theirs.
     only_second = publish(case, {(1, "age")})
     assert len(only_second.find_candidates(rows[1])) == 1
 

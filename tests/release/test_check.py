@@ -142,7 +142,7 @@ def test_the_result_keeps_to_its_published_schema(tmp_path: Path) -> None:
         jsonschema.validate({**told, "passed": "yes"}, schema)
 
 
-def test_the_picture_shows_every_adversary_before_after_and_her_limit(tmp_path: Path) -> None:
+def test_the_picture_shows_every_adversary_before_after_and_their_limit(tmp_path: Path) -> None:
     marks = checked(write_release(tmp_path)).chart().records
     shown = {(m["success"], m["kind"]): m["share"] for m in marks}
     assert shown == {

@@ -243,7 +243,7 @@ at_most = 0.6
 
 
 @pytest.mark.parametrize("two", ['knows = ["item", "day"]', 'model = "ten"'])
-def test_every_adversary_of_a_history_is_protected_from_as_she_reads_it(
+def test_every_adversary_of_a_history_is_protected_from_as_they_read_it(
     tmp_path: Path, two: str
 ) -> None:
     # All bought the same on days of one week, each in a shop of the same chain on another day.

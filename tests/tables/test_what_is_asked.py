@@ -67,7 +67,7 @@ def test_a_suppression_says_itself_how_it_was_chosen() -> None:
         matching_attack(found, 2, 1)
 
 
-def test_she_knows_no_hidden_total_before_the_release_either() -> None:
+def test_they_know_no_hidden_total_before_the_release_either() -> None:
     table = Table.from_cells([[4, 0], [2, 0]])
     found = suppress(table, 2, 1, True, margins="suppressible")
     assessed = tables.assess(table, found.published, found.primary)

@@ -113,7 +113,7 @@ class Limit:
         return self.measure in ASSESSMENT_MEASURES
 
     @property
-    def others(self) -> dict[str, str]:
+    def compared_datasets(self) -> dict[str, str]:
         """The options that name another dataset of the release, with the names.
 
         An option may also be an object that is still to see a dataset (`dataset_name`), as links.
@@ -127,25 +127,25 @@ class Limit:
         }
         return {name: value for name, value in values_by_option.items() if isinstance(value, str)}
 
-    def seeing(self, datasets: Mapping[str, Dataset]) -> Limit:
+    def with_datasets(self, datasets: Mapping[str, Dataset]) -> Limit:
         """The same limit with the datasets themselves where options name them.
 
-        >>> Limit("deterministic.posterior", at_most=0.05).seeing({}).options
+        >>> Limit("deterministic.posterior", at_most=0.05).with_datasets({}).options
         {}
         """
         other_datasets = {}
-        for option, name in self.others.items():
+        for option, name in self.compared_datasets.items():
             value = self.options[option]
             other_datasets[option] = (
-                datasets[name] if isinstance(value, str) else value.seeing(datasets[name])
+                datasets[name] if isinstance(value, str) else value.with_dataset(datasets[name])
             )
         plain = {name: getattr(self, name) for name in _COMMON_FIELDS}
         return Limit(**plain, **{**self.options, **other_datasets})
 
-    def on(self, adversary: str) -> Limit:
+    def for_adversary(self, adversary: str) -> Limit:
         """The same limit on one adversary.
 
-        >>> Limit("deterministic.count", at_most=5).on("neighbour").adversary
+        >>> Limit("deterministic.count", at_most=5).for_adversary("neighbour").adversary
         'neighbour'
         """
         return Limit(
@@ -156,12 +156,12 @@ class Limit:
             **self.options,
         )
 
-    def broken_by(self, value: Any) -> Any:
+    def is_broken_by(self, value: Any) -> Any:
         """Whether a figure, or each of an array of them, is on the wrong side of the bound.
 
         Counts are judged exactly; a float that is a hair beside the bound is at it.
 
-        >>> Limit("t_closeness", at_most=0.3).broken_by(0.1 + 0.2)
+        >>> Limit("t_closeness", at_most=0.3).is_broken_by(0.1 + 0.2)
         False
         """
         if isinstance(value, Fraction):
@@ -170,6 +170,9 @@ class Limit:
         return is_beyond_bound(
             value, self.bound, "highest" if self.at_most is not None else "lowest"
         )
+
+    # Under the names that these had before, they can still be called.
+    others, seeing, on, broken_by = compared_datasets, with_datasets, for_adversary, is_broken_by
 
     def judge(self, assessment: Assessment) -> Outcome:
         """Whether an assessment keeps to the limit."""
@@ -200,7 +203,7 @@ class Limit:
         most_text, _ = format_value_and_bound(
             float(most), self.bound, format_percent if scale == "share" else format_number
         )
-        holds = outcome.held and not (self.broken_by(most) or math.isnan(most))
+        holds = outcome.held and not (self.is_broken_by(most) or math.isnan(most))
         key = "within" if holds else "beyond" if math.isfinite(most) else "without_end"
         sentences = (Sentence("divulge.assessment", f"shown.{key}", {"most": most_text}),)
         return replace(
@@ -261,7 +264,8 @@ class Limit:
         notes: tuple[Sentence, ...] = (),
         of: Literal["measure", "worth"] = "measure",
     ) -> Outcome:
-        holds = not (self.broken_by(value) or math.isnan(value))  # what means nothing keeps nothing
+        # What means nothing keeps to nothing.
+        holds = not (self.is_broken_by(value) or math.isnan(value))
         value_text, bound_text = format_value_and_bound(
             float(value), self.bound, format_percent if scale == "share" else format_number
         )

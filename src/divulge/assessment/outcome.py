@@ -45,7 +45,7 @@ class Outcome:
     @property
     def not_shown(self) -> bool:
         """Whether it fails only because the most that may be known is beyond the limit."""
-        return self.most is not None and not self.held and not self.limit.broken_by(self.value)
+        return self.most is not None and not self.held and not self.limit.is_broken_by(self.value)
 
     @property
     def in_short(self) -> str:

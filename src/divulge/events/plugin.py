@@ -130,7 +130,7 @@ class EventsAttack(AttackDefaults):
     ) -> Iterator[ProtectedPart]:
         """Make the history coarser, at once for all who read the records alike."""
         for group in _group_by_reading(adversaries):
-            limits = [limit.on(each.name) for each in group for limit in each.limits]
+            limits = [limit.for_adversary(each.name) for each in group for limit in each.limits]
             if not plan.has_failing(limits):
                 continue
             history = _protect_history(group, dataset, plan)
@@ -161,7 +161,7 @@ def _protect_history(
     for adversary in adversaries:
         for name, attacker in _build_attackers(adversary, dataset.names).items():
             attackers[name] = attacker
-            limits += [limit.on(name) for limit in adversary.limits]
+            limits += [limit.for_adversary(name) for limit in adversary.limits]
     return plan.protect_history(
         dataset,
         attackers,

@@ -164,8 +164,8 @@ def judge_protected_before(
 def find_known_original(release: Release, name: str, originals: Mapping[str, Dataset]) -> Dataset:
     """A dataset as an adversary knows it: what is named as its original, or itself."""
     for limit in release.limits:
-        if limit.dataset in (None, name) and "original" in limit.others:
-            original = originals[limit.others["original"]]
+        if limit.dataset in (None, name) and "original" in limit.compared_datasets:
+            original = originals[limit.compared_datasets["original"]]
             if original.rows == originals[name].rows:
                 return original
     for adversary in release.adversaries:

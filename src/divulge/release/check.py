@@ -228,7 +228,7 @@ def _judge_limit(
                 outcome = limit.judge(of[adversary])
                 yield _say_revealed(outcome, adversary in revealed)
         return
-    others = {*limit.others.values(), *unlimited}
+    others = {*limit.compared_datasets.values(), *unlimited}
     for name in datasets:
         # What a limit compares with (a population, the original) is not itself limited by it.
         if limit.dataset != name and (limit.dataset is not None or name in others):
@@ -313,7 +313,7 @@ def _judge_dataset(
     reading = limit.options.get("nulls", DEFAULT_NULLS)
     # Who is linked is known from what was not yet hidden or made coarser.
     needs_original = reading in SEMANTICS_OF_ORIGINAL or "links" in limit.options
-    seen = limit.seeing(datasets)
+    seen = limit.with_datasets(datasets)
     try:
         known, named = originals.get(name), seen.options.get("original")
         if known is not None and isinstance(named, Dataset) and known.name == named.name:

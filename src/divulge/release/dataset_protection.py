@@ -64,14 +64,16 @@ def protect_dataset(
     secret: SecretKey,
 ) -> Iterator[Part]:
     """What is done to a dataset, one after the other, for what its limits ask."""
-    compared_with = {other for limit in release.limits for other in limit.others.values()}
+    compared_with = {
+        other for limit in release.limits for other in limit.compared_datasets.values()
+    }
     publications = plan_publications(release)
     linked = find_linked_people(publications, current)
     # What counts records of people who have several is not judged, and nothing can reach it.
     is_repeated = has_several_records(dataset)
     limits = [
         assume_linked_people_in_limit(
-            limit.seeing({**current, **{other: sources[other] for other in compared_with}}),
+            limit.with_datasets({**current, **{other: sources[other] for other in compared_with}}),
             name in linked,
         )
         for limit in release.limits
@@ -101,7 +103,7 @@ def protect_dataset(
             knows = _list_known_columns(adversary, dataset, sources)
             runner = _build_attack(adversary, current, sources)
             attack_runners[adversary.name] = (runner, knows)
-            limits += [limit.on(adversary.name) for limit in theirs]
+            limits += [limit.for_adversary(adversary.name) for limit in theirs]
     current_version = dataset
     if must_change(release, name) and not limits:
         # What rules ask for is done also where nothing is limited: this holds of any records.

@@ -298,7 +298,7 @@ def counts_people(limit: Limit) -> bool:
 def list_published_datasets(release: Release) -> list[str]:
     """The datasets that go out as records: no register, population, original or mere source."""
     # What a limit compares with is known to an adversary, or to nobody; it is never released.
-    beside = {other for limit in release.limits for other in limit.others.values()}
+    beside = {other for limit in release.limits for other in limit.compared_datasets.values()}
     for adversary in release.adversaries:
         beside |= set(list_undisclosed_datasets(adversary))
     beside |= release.pair_datasets | _list_tabulated_only(release)

@@ -116,7 +116,11 @@ class Release:
     @property
     def pair_datasets(self) -> frozenset[str]:
         """Datasets that hold links, or what rules alone read: without limits, and none goes out."""
-        of_limits = {limit.others["links"] for limit in self.limits if "links" in limit.others}
+        of_limits = {
+            limit.compared_datasets["links"]
+            for limit in self.limits
+            if "links" in limit.compared_datasets
+        }
         of_adversaries = {
             name
             for adversary in self.adversaries

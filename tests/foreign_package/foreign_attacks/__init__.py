@@ -105,7 +105,9 @@ class RegisterMatchRemoved(RegisterMatchInFull):
     ) -> Iterable[Removal]:
         """Only towns with many people stay."""
         for adversary in adversaries:
-            if plan.has_failing([limit.on(adversary.name) for limit in adversary.limits]):
+            if plan.has_failing(
+                [limit.for_adversary(adversary.name) for limit in adversary.limits]
+            ):
                 towns = dataset.to_arrow()["town"].to_pylist()
                 many = [row for row, town in enumerate(towns) if Counter(towns)[town] > 2]
                 yield Removal(dataset, np.array(many, np.int64))

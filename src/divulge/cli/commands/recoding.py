@@ -194,7 +194,9 @@ def _list_limits(
         limits = [
             limit
             for limit in release.limits
-            if not limit.of_assessment and limit.dataset in (None, name) and not limit.others
+            if not limit.of_assessment
+            and limit.dataset in (None, name)
+            and not limit.compared_datasets
         ]
     if not limits:
         message = "names none; give -k, -l or -t, or a release file with limits on its dataset."

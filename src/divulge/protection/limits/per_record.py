@@ -150,7 +150,7 @@ class Goal:
 
     def find_rare_records(self, counts: npt.ArrayLike, kept: Ints | None = None) -> Bools:
         """Who has fewer alike than a limit that counts asks of them."""
-        rare: Bools = np.asarray(self.limit.broken_by(counts))
+        rare: Bools = np.asarray(self.limit.is_broken_by(counts))
         if self.thresholds is None:
             return rare
         own = self.thresholds if kept is None else self.thresholds[kept]
@@ -193,7 +193,7 @@ class Goal:
         options = self._build_options(measure, dataset, original)
         if measure.per_record == "class":
             measurement: Any = measure.function(dataset, **options)
-            at_risk = self.limit.broken_by(measurement.values)
+            at_risk = self.limit.is_broken_by(measurement.values)
             outcome = self.limit.judge_measurement(
                 Measurement(measurement.value, "count"), dataset.name
             )
@@ -232,12 +232,12 @@ class Goal:
         else:
             result = measure.function(dataset, **self._build_options(measure, dataset, original))
         values = measure.combine_linked(result, clusters)
-        at_risk = self.limit.broken_by(values)
+        at_risk = self.limit.is_broken_by(values)
         lowest = measure.direction == "at_least"
         value = float(values.min() if lowest else values.max())
         if measure.figure is judge_average_risk:
             value = fsum(values) / values.size
-            is_met = not self.limit.broken_by(value)
+            is_met = not self.limit.is_broken_by(value)
             spread = spread_risk(take_record_risk(result), clusters, "cluster_risk")
             at_risk = values > (1.0 if is_met else spread.threshold_for(self.limit.bound))
         elif not np.any(at_risk):
@@ -275,12 +275,12 @@ class Goal:
     ) -> Standing:
         risk = take_record_risk(measure.function(dataset, **options))
         if measure.figure is judge_average_risk:
-            is_met = not self.limit.broken_by(risk.average)
+            is_met = not self.limit.is_broken_by(risk.average)
             # What is above this threshold is too much for the average.
             at_risk = risk.values > (1.0 if is_met else risk.threshold_for(self.limit.bound))
             value = risk.average
         else:
-            at_risk, value = self.limit.broken_by(risk.values), risk.highest
+            at_risk, value = self.limit.is_broken_by(risk.values), risk.highest
         outcome = self.limit.judge_measurement(Measurement(value, "share"), dataset.name)
         return Standing(outcome, risk.values, at_risk)
 
@@ -292,7 +292,7 @@ class Goal:
         at_risk = np.zeros(risk.size, np.bool_)
         if not outcome.held:
             if self.limit.at_most is not None:
-                at_risk |= self.limit.broken_by(risk)
+                at_risk |= self.limit.is_broken_by(risk)
             if not np.any(at_risk):
                 at_risk[_list_riskiest(risk)] = True
         return Standing(outcome, risk, at_risk)
@@ -304,7 +304,7 @@ class Goal:
         risk = assessment.risk()
         at_risk = np.zeros(risk.size, np.bool_)
         if not outcome.held and self.limit.measure == HIGHEST_RISK:
-            at_risk = self.limit.broken_by(risk)
+            at_risk = self.limit.is_broken_by(risk)
         elif not outcome.held:
             at_risk[self._find_most_at_risk(assessment, risk)] = True
         return Standing(outcome, risk, at_risk)

@@ -162,7 +162,7 @@ def _build_sensitive_tests(dataset: Dataset, goal: Goal, first: Ints) -> list[Cl
             overall=overall / float(overall.sum()),
             counting=CountingRules(attributes=goal.among),
         )
-        return np.asarray(limit.broken_by(figure(sensitive)))
+        return np.asarray(limit.is_broken_by(figure(sensitive)))
 
     tests: list[ClassTest] = [ValueSharesTest(goal.among, values, value_count, is_failing)]
     if measure.distinct_values == "implied":

@@ -95,6 +95,6 @@ def _spread_over_links(
     """The risk of each record as that of its cluster."""
     assert settings.links is not None  # noqa: S101  # asked before
     links = read_links(as_settings(settings.links))
-    clusters = (links if pairs is None else links.seeing(pairs)).find_clusters(source)
+    clusters = (links if pairs is None else links.with_dataset(pairs)).find_clusters(source)
     spread = spread_risk(take_record_risk(result), clusters, "cluster_risk")
     return replace(spread, notes=(*spread.notes, *describe_links(clusters, source)))

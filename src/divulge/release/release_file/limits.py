@@ -63,7 +63,7 @@ class LimitLoader:
 
     def _check_limit_names(self, place: str, limit: Limit, datasets: list[str]) -> None:
         """The names in a limit of datasets; one that names nobody holds for every dataset."""
-        limited = [name for name in datasets if name not in limit.others.values()]
+        limited = [name for name in datasets if name not in limit.compared_datasets.values()]
         if limit.dataset is None:
             beside = self.links.list_pair_datasets() | self._list_rule_datasets()
             limited = [name for name in limited if name not in beside]
@@ -83,7 +83,7 @@ class LimitLoader:
                 problems = find_name_problems(setting, setting_names, names, f'dataset "{name}"')
                 self.problems.extend(place, problems)
         derived = () if self.rules is None else self.rules.pairs
-        for option, name in limit.others.items():
+        for option, name in limit.compared_datasets.items():
             if name not in datasets and name not in derived:
                 message = f'the release has no dataset "{name}".'
                 self.problems.add(f"{place}, {option}", message, name, datasets)

@@ -70,7 +70,7 @@ class Links:
         """The dataset of a release that is still to be read."""
         return self.dataset if self.pairs is None else None
 
-    def seeing(self, dataset: Dataset) -> Links:
+    def with_dataset(self, dataset: Dataset) -> Links:
         """The same links with the pairs that a dataset holds."""
         names = list(self.columns or dataset.names)
         problems = [*find_name_problems("columns", names, dataset.names)]
@@ -79,6 +79,8 @@ class Links:
             raise InvalidInput(f'links, dataset "{dataset.name}"', problems)
         first, second = (dataset.to_arrow()[name].to_pylist() for name in names)
         return replace(self, pairs=tuple(zip(first, second, strict=True)))
+
+    seeing = with_dataset  # the name that it had before
 
     def find_clusters(self, dataset: Dataset) -> Clusters:
         """The cluster of each record of a dataset as it is before protection.
@@ -131,7 +133,7 @@ def read_links(value: Any, on: str | None = None) -> Links:
     if isinstance(value, str):
         return Links(attribute=value, on=on)
     if isinstance(value, Dataset):
-        return Links(dataset=value.name, on=on).seeing(value)
+        return Links(dataset=value.name, on=on).with_dataset(value)
     if isinstance(value, pa.Table):
         return Links(pairs=_read_table(value), on=on)
     if isinstance(value, Mapping):
@@ -202,7 +204,7 @@ def _read_settings(settings: Mapping[str, Any], on: str | None) -> Links:
     if columns is not None:
         given["columns"] = tuple(columns)
     if isinstance(source, Dataset):
-        return Links(**{**given, "dataset": source.name}).seeing(source)
+        return Links(**{**given, "dataset": source.name}).with_dataset(source)
     return Links(**given)
 
 
