@@ -253,11 +253,23 @@ def _find_telling_tables(
                 "divulge.release", "publication.telling_table", {**values, "names": told}
             )
             yield Reservation("not judged", sentence)
+        elif removed and _rules_withhold(release, name, told_by):
+            sentence = Sentence("divulge.release", "rules.telling_table", values)
+            yield Reservation("not judged", sentence)
         elif removed and not is_known_anyway(release, table, originals[name]):
             sentence = Sentence(
                 "divulge.release", "publication.telling_of_removed", {**values, "removed": removed}
             )
             yield Reservation("not judged", sentence)
+
+
+def _rules_withhold(release: Release, dataset: str, told: Sequence[str]) -> bool:
+    """Whether rules remove records, or hide what is told of these: that is nobody's to know."""
+    results = release.rule_results
+    directives = None if results is None else results.directives.get(dataset)
+    if directives is None:
+        return False
+    return bool(directives.remove) or any(row.attribute in told for row in directives.hide)
 
 
 def _judge_both(

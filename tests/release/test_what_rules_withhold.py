@@ -1,0 +1,58 @@
+"""What rules hide or remove, attacked from what would go out beside: tables, order, other files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.release.test_rules import limit, write_release
+
+from divulge import Release
+
+AREAS = ["North"] * 9 + ["Center"] * 9 + ["South"] * 8
+SECTORS = ["Textiles", "Commerce"]
+AT_LEAST_2 = limit("k_anonymity", "at_least = 2")
+TABLE = """
+[[adversary]]
+name = "reader"
+dataset = "companies"
+attack = "tables"
+by = ["area", "sector"]
+min_frequency = 1
+[[limit]]
+adversary = "reader"
+measure = "deterministic.posterior"
+at_most = 1.0
+"""
+
+
+def write_companies(
+    folder: Path, rules: str, limits: str, replaced: tuple[str, str] | None = None
+) -> Release:
+    path = write_release(folder, rules, limits, replaced)
+    rows = [f"a{n},{area},{SECTORS[n % 2]},10" for n, area in enumerate(AREAS, start=1)]
+    (folder / "companies.csv").write_text("\n".join(["id,area,sector,size", *rows, ""]))
+    return Release.load(path)
+
+
+@pytest.mark.parametrize("rules", ['hide("a5", "sector").', 'remove("a5").'])
+def test_a_table_of_all_records_tells_what_rules_withhold(tmp_path: Path, rules: str) -> None:
+    protected = write_companies(tmp_path, rules, AT_LEAST_2 + TABLE).protect(out=tmp_path / "out")
+    assert protected.status == "not judged"
+    assert not (tmp_path / "out" / "release").exists()
+    assert any(
+        "rules remove some of them or hide what it counts" in str(each.sentence)
+        for each in protected.after.reservations
+    )
+
+
+def test_a_table_that_counts_nothing_of_what_rules_hide_goes_out_beside(tmp_path: Path) -> None:
+    rules = 'hide("a5", "size").'
+    roles = (
+        'quasi_identifier = ["area", "sector"]',
+        'quasi_identifier = ["area", "sector", "size"]',
+    )
+    release = write_companies(tmp_path, rules, AT_LEAST_2 + TABLE, roles)
+    protected = release.protect(out=tmp_path / "out")
+    assert protected.status == "pass"
+    assert (tmp_path / "out" / "release" / "table_reader.csv").exists()
