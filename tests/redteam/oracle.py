@@ -400,8 +400,9 @@ def _fill_read(
     return bool(fresh)
 
 
-RECORDS_A_WORD = 10
-"""Records a value from which on a column may be a classification that is looked up somewhere."""
+RECORDS_A_WORD, WORDS_A_VALUE = 10, 3
+"""Records a value from which on a column may be a classification that is looked up somewhere; or up
+to so many values for each that they tell."""
 
 
 def downcode(evidence: Evidence, standard: Standard) -> Evidence:
@@ -441,7 +442,9 @@ def _tells_finer(
     meanings = defaultdict(set)
     for value, true in zip(told, truth, strict=True):
         meanings[value].add(true)
-    is_word = len(meanings) * RECORDS_A_WORD <= len(evidence.records)
+    is_word = len(meanings) * RECORDS_A_WORD <= len(evidence.records) or len(set(truth)) <= len(
+        meanings
+    ) <= WORDS_A_VALUE * len(set(truth))
     if is_word and all(len(values) == 1 for values in meanings.values()):
         return True
     pairs = [

@@ -299,6 +299,16 @@ and strata are, incomes and numbers of households are not. Lower, and no attribu
 coarser that an income tells; higher, and long classifications are taken for meaningless. Chosen by
 hand; no benchmark isolates it."""
 
+REFILL_FINER_CODES = 3
+"""Codes for each value that they tell up to which they may be looked up whatever the number of
+records: three articles of each kind of goods. Higher, and the incomes of a few households tell their
+region. Chosen by hand; no benchmark isolates it."""
+
+REFILL_CODE_CHANCE = 0.05
+"""How likely codes of a few records may tell a value by chance, and are still taken for its
+classification. Lower, and what a person can read in ten records passes. Chosen by hand; no benchmark
+isolates it."""
+
 REFILL_MAJORITY_MEMBERS = 20
 """Shown members from which on what most of a group have is a majority: of fewer, one exception more
 or less would decide. Chosen by hand; `benchmarks/refill.py` shows the time."""

@@ -105,7 +105,7 @@ def test_a_code_that_means_a_town_counts_as_known_to_who_is_judged() -> None:
     assert again.by_coarse_attribute()["town"].verified == 0
 
 
-@pytest.mark.parametrize(("rows", "verified"), [(48, 48), (12, 0)])
+@pytest.mark.parametrize(("rows", "verified"), [(48, 48), (12, 12), (6, 0)])
 def test_the_truth_bears_out_what_few_records_say(rows: int, verified: int) -> None:
     # Too few for who must learn from them; whoever knows the code needs none at all.
     towns = np.arange(rows) % 3

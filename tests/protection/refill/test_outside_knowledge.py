@@ -18,6 +18,8 @@ TOWNS = Hierarchy.from_pairs(
     [(f"t{number}", "north" if number < 4 else "south") for number in range(8)]
 )
 
+INCOMES = np.random.default_rng(2).integers(10_000, 99_999, 36).tolist()
+
 
 def make_people(seed: int = 5) -> dv.Dataset:
     random = np.random.default_rng(seed)
@@ -80,6 +82,44 @@ def test_a_value_that_nobody_shows_any_more_is_known_by_its_code() -> None:
         hide_cells(people, {"town": rows}), people, columns=["code", "noise", "town"]
     )
     assert (r.hidden, r.claimed, r.verified) == (rows.size, 0, rows.size)
+
+
+def refill_goods(goods: list[int], codes: list[int]) -> int:
+    """How many goods are told that were recoded for all, beside a column of codes."""
+    names = [f"t{number}" for number in goods]
+    people = dv.Dataset.from_arrow(
+        pa.table({"town": names, "code": codes}),
+        roles={"quasi_identifier": ["town"]},
+        hierarchies={"town": TOWNS},
+    )
+    r = protection.refill(recode_town(people, np.arange(len(goods))), people)
+    return r.by_coarse_attribute()["town"].verified
+
+
+@pytest.mark.parametrize(("rows", "codes_each"), [(74, 1), (74, 2), (24, 1)])
+def test_codes_that_are_not_many_more_than_what_they_tell_are_read_in_few_records(
+    rows: int, codes_each: int
+) -> None:
+    digits = [7, 3, 1, 6, 5, 2, 4, 8]
+    goods = [number % 8 for number in range(rows)]
+    codes = [digits[n % 8] + 10 * (n // 8 % codes_each) for n in range(rows)]
+    assert refill_goods(goods, codes) == rows
+
+
+@pytest.mark.parametrize(
+    ("goods", "codes"),
+    [
+        (list(range(8)), [7, 3, 1, 6, 5, 2, 4, 8]),
+        ([0, 5] * 3, [7, 3] * 3),
+        ([number % 8 for number in range(74)], [number // 2 % 31 for number in range(74)]),
+        ([number % 2 * 5 for number in range(74)], [INCOMES[number % 36] for number in range(74)]),
+    ],
+    ids=["one record each", "chance", "other groups", "households"],
+)
+def test_codes_that_may_fit_by_chance_or_are_too_many_tell_nothing(
+    goods: list[int], codes: list[int]
+) -> None:
+    assert refill_goods(goods, codes) == 0
 
 
 @pytest.mark.parametrize("every", [1, 2])

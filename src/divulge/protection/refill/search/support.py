@@ -25,9 +25,13 @@ class Boldness:
 
     rows: int
     other_rows: int
+    chance: float = 0.0
+    """How likely chance may make a classification that is believed on fewer cells."""
 
 
-BOLDEST = Boldness(tuning.REFILL_PLAUSIBLE_ROWS, tuning.REFILL_PLAUSIBLE_OTHER_ROWS)
+BOLDEST = Boldness(
+    tuning.REFILL_PLAUSIBLE_ROWS, tuning.REFILL_PLAUSIBLE_OTHER_ROWS, tuning.REFILL_CODE_CHANCE
+)
 CAUTIOUS = Boldness(tuning.REFILL_LEAST_ROWS, tuning.REFILL_LEAST_OTHER_ROWS)
 
 
