@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -104,24 +106,77 @@ def test_waves_of_which_nothing_is_hidden_are_judged(tmp_path: Path) -> None:
     assert {row["pid"] for row in first} & {row["pid"] for row in second}
 
 
-def test_waves_whose_joining_is_limited_are_judged(tmp_path: Path) -> None:
-    release = write(tmp_path, publish='["pid"]')
-    adversary = """
+PANEL_MEMBER = """
 [[adversary]]
 name = "panel member"
 attack = "records"
 dataset = ["wave_1", "wave_2"]
 model = "CRL"
 on = "pid"
-knows = ["region", "age", "sex"]
+knows = {knows}
 [[limit]]
 adversary = "panel member"
 measure = "deterministic.posterior"
-at_most = 1.0
+at_most = {at_most}
 """
-    release.path.write_text(release.path.read_text() + adversary)
-    p = Release.load(release.path).protect()
-    assert not p.after.telling
+
+
+def limit_panel_member(
+    release: Release, at_most: float, knows: tuple[str, ...] = KEYS, *, drop_others: bool = False
+) -> Release:
+    """The release with a limit on somebody who has both waves, beside its others or alone."""
+    text = release.path.read_text()
+    if drop_others:
+        text = re.sub(r"\[\[limit\]\]\n(.+\n){3}", "", text)
+    member = PANEL_MEMBER.format(knows=json.dumps(knows), at_most=at_most)
+    release.path.write_text(text + member)
+    return Release.load(release.path)
+
+
+def test_waves_whose_joining_is_all_that_is_limited_are_judged(tmp_path: Path) -> None:
+    release = write(tmp_path, publish='["pid"]')
+    p = limit_panel_member(release, 0.05, drop_others=True).protect()
+    assert p.suppressed_cells
+    assert p.status == "pass"
+
+
+@pytest.mark.parametrize("at_most", [0.99, 0.0])
+def test_a_limit_on_who_has_both_does_not_hide_that_joining_undoes_the_others(
+    tmp_path: Path, at_most: float
+) -> None:
+    release = write(tmp_path, publish='["pid"]')
+    p = limit_panel_member(release, at_most).protect()
+    assert {outcome.status for outcome in p.after.outcomes} == {"pass"}
+    assert p.status == "not judged"
+    assert "somebody who joins the two" in str(p.after.telling[0].sentence)
+    # What one wave hides stands in the other (ages a year later): some are fewer than three then.
+    first, second = (p.datasets[f"wave_{number}"].to_arrow().to_pylist() for number in (1, 2))
+    waves = {row["pid"]: row for row in second}
+    for row in first:
+        twin = waves.get(row["pid"], row)
+        for name in KEYS:
+            if row[name] is None and twin[name] is not None:
+                row[name] = twin[name] - 1 if name == "age" else twin[name]
+    seen = Counter(tuple(row[name] for name in KEYS) for row in first)
+    assert any(count < 3 for values, count in seen.items() if None not in values)
+
+
+def test_what_further_columns_of_another_wave_tell_is_joined_too(tmp_path: Path) -> None:
+    release = write(tmp_path, publish='["pid"]')
+    change_wave(
+        tmp_path,
+        lambda row: (
+            {"pid": row["pid"], "birth_year": str(2021 - int(row["age"]))}
+            | {name: row[name] for name in ("sex", "income")}
+        ),
+    )
+    first, second = release.path.read_text().split('[[dataset]]\nname = "wave_2"')
+    second = second.replace('["region", "age", "sex"]', '["sex"]')
+    second = second.replace('["income"]', '["income"]\nnon_identifying = ["birth_year"]')
+    release.path.write_text(first + '[[dataset]]\nname = "wave_2"' + second)
+    p = limit_panel_member(Release.load(release.path), 0.99, ("sex",)).protect()
+    assert p.suppressed_cells
+    assert p.status == "not judged"
 
 
 def test_people_who_look_alike_by_chance_are_not_taken_for_the_same(tmp_path: Path) -> None:
@@ -191,21 +246,8 @@ def test_a_limit_on_who_knows_less_than_is_withheld_does_not_judge_the_joining(
     tmp_path: Path,
 ) -> None:
     release = write(tmp_path, publish='["pid"]')
-    adversary = """
-[[adversary]]
-name = "panel member"
-attack = "records"
-dataset = ["wave_1", "wave_2"]
-model = "CRL"
-on = "pid"
-knows = ["sex"]
-[[limit]]
-adversary = "panel member"
-measure = "deterministic.posterior"
-at_most = 1.0
-"""
-    release.path.write_text(release.path.read_text() + adversary)
-    assert Release.load(release.path).protect().after.telling
+    p = limit_panel_member(release, 1.0, ("sex",), drop_others=False).protect()
+    assert "is not assessed here" in str(p.after.telling[0].sentence)
 
 
 RENAMED = """

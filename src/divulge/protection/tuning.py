@@ -301,13 +301,13 @@ hand; no benchmark isolates it."""
 
 REFILL_FINER_CODES = 3
 """Codes for each value that they tell up to which they may be looked up whatever the number of
-records: three articles of each kind of goods. Higher, and the incomes of a few households tell their
+records: three articles of each kind of goods. Higher, and incomes of a few households tell their
 region. Chosen by hand; no benchmark isolates it."""
 
 REFILL_CODE_CHANCE = 0.05
 """How likely codes of a few records may tell a value by chance, and are still taken for its
-classification. Lower, and what a person can read in ten records passes. Chosen by hand; no benchmark
-isolates it."""
+classification. Lower, and what a person can read in ten records passes. Chosen by hand; no
+benchmark isolates it."""
 
 REFILL_MAJORITY_MEMBERS = 20
 """Shown members from which on what most of a group have is a majority: of fewer, one exception more

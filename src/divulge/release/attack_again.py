@@ -81,9 +81,8 @@ def attack_again(
     sources = {name: select_records(originals[name], kept[name]) for name in current}
     reservations = tuple(_find_telling_tables(release, publications, current, sources, originals))
     shown = {name: _restore_known(sources[name], known_originals[name]) for name in current}
-    beside = list_telling_datasets(release, publications, current, shown)
     counted = list_told_by_counts(release, publications, current, full_originals, kept)
-    verdict = replace(verdict, telling=(*reservations, *beside, *counted), refills=refills)
+    verdict = replace(verdict, telling=(*reservations, *counted), refills=refills)
 
     def judge_also(
         verdict: Verdict,
@@ -120,6 +119,15 @@ def attack_again(
                 verdict = judge_also(verdict, key, partly, known, tables)
         return verdict
 
+    def withstands(joined: Mapping[str, Dataset]) -> bool:
+        """Whether limits hold as well for who joins datasets of the same people."""
+        seen = {**current, **joined}
+        again = judge_also(verdict, AFTER_REFILLING, seen, known_originals)
+        pairs = zip(again.outcomes, verdict.outcomes, strict=True)
+        return not any(is_worse(one, other) for one, other in pairs)
+
+    beside = list_telling_datasets(release, publications, current, shown, withstands)
+    verdict = replace(verdict, telling=(*verdict.telling, *beside))
     if earlier:
         both = {**current, **{name: dataset for name, (dataset, _) in earlier.items()}}
         known = {

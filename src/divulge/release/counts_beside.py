@@ -21,12 +21,8 @@ from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import WITHHELD_ROLES
 from divulge.protection.directives.settlement import settle_directives
 from divulge.release import tuning
-from divulge.release.datasets_beside import (
-    Texts,
-    find_shared_columns,
-    list_attackers_of,
-    read_texts,
-)
+from divulge.release.datasets_beside import find_shared_columns
+from divulge.release.joined_dataset import Texts, read_texts
 from divulge.release.publication import Publication, Reservation
 from divulge.work.arrays import Bools, Ints
 
@@ -78,12 +74,9 @@ def list_told_by_counts(
         if by_rules:
             values = {"dataset": name, "other": other, "count": by_rules}
             yield Reservation("fail", Sentence("divulge.release", "rules.told_by_counts", values))
-        withheld = {
-            attribute for place, attribute in enumerate(pair.names) if pair.hidden[:, place].any()
-        }
         told[pair.gone] = False
         count = int(np.count_nonzero(told & ~asked))
-        if count and not any(list_attackers_of(release, (name, other), withheld, current)):
+        if count:
             values = {"dataset": name, "other": other, "count": count}
             key = "publication.told_by_counts"
             yield Reservation("not judged", Sentence("divulge.release", key, values))

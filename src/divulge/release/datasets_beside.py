@@ -3,32 +3,36 @@
 Two waves of a panel under one pseudonym, or the records of households beside those of their
 members: who joins them reads in one what was hidden in the other. So where records that hide
 something can be found in another dataset, the release is not judged, unless a limit is on somebody
-who has both and knows or seeks all of which something is withheld.
+who has both and knows or seeks all of which something is withheld, and all limits hold as well with
+what the other dataset tells.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.assessment import Adversary, Sentence, find_attack
 from divulge.data import Column, Dataset
-from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import WITHHELD_ROLES, as_names
-from divulge.data.value_texts import format_value
 from divulge.release import tuning
+from divulge.release.joined_dataset import (
+    RecordLinks,
+    Texts,
+    find_changed_cells,
+    find_changed_records,
+    join_dataset,
+    read_texts,
+)
 from divulge.release.publication import Publication, Reservation
 from divulge.work.arrays import Bools, Ints
 
 if TYPE_CHECKING:
     from divulge.release.release import Release
-
-Texts: TypeAlias = npt.NDArray[np.object_]
 
 
 def list_telling_datasets(
@@ -36,52 +40,55 @@ def list_telling_datasets(
     publications: Mapping[str, Publication],
     current: Mapping[str, Dataset],
     sources: Mapping[str, Dataset],
+    withstands: Callable[[Mapping[str, Dataset]], bool],
 ) -> Iterator[Reservation]:
     """Datasets that hide or recode something, of records that another one shows too.
 
-    `sources` are the records of `current` as they were.
+    `sources` are the records of `current` as they were. Where a limit is on somebody who has both,
+    `withstands` says whether all limits hold as well with what the other dataset tells.
     """
     names = [name for name in publications if name in current]
+    limited = {limit.adversary for limit in release.limits if limit.of_assessment}
+    attackers = [each for each in release.adversaries if limited & {None, each.name}]
     for name, other in permutations(names, 2):
+        pair = (name, other)
         changed = find_changed_records(publications[name], current[name], sources[name])
         if not changed.any():
             continue
-        withheld = {
-            attribute
-            for attribute in set(publications[name].shown) & set(publications[other].shown)
-            if attribute in current[name].columns
-            and find_changed_cells(
-                current[name].columns[attribute], sources[name].columns[attribute]
-            ).any()
-        }
-        if any(list_attackers_of(release, (name, other), withheld, current)):
-            continue
-        found = changed & find_linked_records(
+        shared, links = find_links(
             publications[name],
             publications[other],
             current[name],
             current[other],
             before=(sources[name], sources[other]),
         )
-        count = int(np.count_nonzero(found))
-        if count:
-            values = {"dataset": name, "other": other, "count": count}
-            yield Reservation(
-                "not judged", Sentence("divulge.release", "publication.telling_dataset", values)
+        count = int(np.count_nonzero(changed & links.find_linked()))
+        if not count:
+            continue
+        withheld = {
+            attribute
+            for attribute in shared
+            if find_changed_cells(
+                current[name].columns[attribute], sources[name].columns[attribute]
+            ).any()
+        }
+        is_limited = any(_is_about(each, pair, withheld, current) for each in attackers)
+        if is_limited and all(
+            withstands({name: seen})
+            for seen in join_dataset(
+                current[name],
+                sources[name],
+                (current[other], sources[other]),
+                publications=(publications[name], publications[other]),
+                shared=shared,
+                links=links,
             )
-
-
-def list_attackers_of(
-    release: Release,
-    names: tuple[str, str],
-    withheld: set[str],
-    current: Mapping[str, Dataset],
-) -> Iterator[Adversary]:
-    """The adversaries with a limit who have both datasets, and all that one of them withholds."""
-    limited = {limit.adversary for limit in release.limits if limit.of_assessment}
-    for adversary in release.adversaries:
-        if limited & {None, adversary.name} and _is_about(adversary, names, withheld, current):
-            yield adversary
+        ):
+            continue
+        key = "joining_undoes" if is_limited else "telling_dataset"
+        values = {"dataset": name, "other": other, "count": count}
+        sentence = Sentence("divulge.release", f"publication.{key}", values)
+        yield Reservation("not judged", sentence)
 
 
 def _is_about(
@@ -98,46 +105,27 @@ def _is_about(
     return withheld <= known | set(as_names(getattr(settings, "seeks", None) or ()))
 
 
-def find_changed_records(publication: Publication, dataset: Dataset, source: Dataset) -> Bools:
-    """The records of which a published cell shows less than its source."""
-    changed = np.zeros(dataset.rows, np.bool_)
-    for name in dataset.names:
-        if name in publication.published and name not in publication.pseudonyms:
-            changed |= find_changed_cells(dataset.columns[name], source.columns[name])
-    return changed
-
-
-def find_changed_cells(column: Column, before: Column) -> Bools:
-    """The cells that were hidden, or show something else than they did."""
-    if column is before:
-        return np.zeros(column.codes.size, np.bool_)
-    is_changed = find_hidden_cells(column, before) | (read_texts(column) != read_texts(before))
-    return np.asarray(is_changed, np.bool_)
-
-
-def find_linked_records(
+def find_links(
     publication: Publication,
     other_publication: Publication,
     dataset: Dataset,
     other: Dataset,
     *,
     before: tuple[Dataset, Dataset],
-) -> Bools:
-    """The records that somebody who has both datasets finds in the other one.
+) -> tuple[dict[str, str], RecordLinks]:
+    """The columns that both show, and the records that who has both datasets finds in the other.
 
     By a pseudonym that both publish; or by all that both show alike, where the record that looks
     so is the only one there.
     """
-    linked = np.zeros(dataset.rows, np.bool_)
+    links = RecordLinks(dataset.rows, other.rows)
     for name in publication.pseudonyms:
-        own = read_texts(dataset.columns[name])
         for theirs in other_publication.pseudonyms:
-            known = {text for text in read_texts(other.columns[theirs]) if text is not None}
-            linked |= np.array([text in known for text in own], np.bool_)
+            links.add_ids(read_texts(dataset.columns[name]), read_texts(other.columns[theirs]))
     shared = find_shared_columns(publication, other_publication, dataset, other, before=before)
     if shared:
-        linked |= _find_likeness(dataset, other, shared, before)
-    return linked
+        links.add_places(_find_likeness(dataset, other, shared, before))
+    return shared, links
 
 
 def find_shared_columns(
@@ -185,8 +173,8 @@ def _find_renamed(
 
 def _find_likeness(
     dataset: Dataset, other: Dataset, shared: Mapping[str, str], before: tuple[Dataset, Dataset]
-) -> Bools:
-    """The records of which the other dataset has exactly one that shows the same.
+) -> Ints:
+    """By record, the only one of the other dataset that shows the same; -1 if there is none.
 
     Their ids say whether that is the same one. Without ids in common, it is taken for the same if
     so many are found that chance cannot be the reason.
@@ -207,7 +195,8 @@ def _find_likeness(
     ]
     if ids:
         pairs = [(dataset.columns[name], other.columns[name]) for name in ids]
-        return np.asarray(np.any([_agree(*pair, found) for pair in pairs], axis=0), np.bool_)
+        is_same = np.any([_agree(*pair, found) for pair in pairs], axis=0)
+        return np.asarray(np.where(is_same, found, -1), np.int64)
     is_found = found >= 0
     # Numbers that hardly anybody else has do not agree by chance.
     is_fine = any(
@@ -218,7 +207,7 @@ def _find_likeness(
     is_chance = not is_fine and (
         np.unique(found[is_found]).size <= tuning.LEAST_SHARED * min(dataset.rows, other.rows)
     )
-    return np.zeros(dataset.rows, np.bool_) if is_chance else is_found
+    return np.full(dataset.rows, -1, np.int64) if is_chance else found
 
 
 def _find_places(own: Sequence[Texts], is_hidden: Bools, theirs: Sequence[Texts]) -> Ints:
@@ -243,9 +232,3 @@ def _agree(column: Column, other: Column, found: Ints) -> Bools:
     own, theirs = read_texts(column), read_texts(other)
     is_same = (found >= 0) & (own == theirs[np.maximum(found, 0)]) & (own != np.array(None))
     return np.asarray(is_same, np.bool_)
-
-
-def read_texts(column: Column) -> Texts:
-    """What each record shows; None where nothing is shown."""
-    texts = [format_value(value) for value in column.values.to_pylist()]
-    return np.array([*texts, None], object)[column.codes]

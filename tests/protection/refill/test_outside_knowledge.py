@@ -93,7 +93,9 @@ def refill_goods(goods: list[int], codes: list[int]) -> int:
         hierarchies={"town": TOWNS},
     )
     r = protection.refill(recode_town(people, np.arange(len(goods))), people)
-    return r.by_coarse_attribute()["town"].verified
+    verified = r.by_coarse_attribute()["town"].verified
+    assert verified is not None
+    return verified
 
 
 @pytest.mark.parametrize(("rows", "codes_each"), [(74, 1), (74, 2), (24, 1)])
