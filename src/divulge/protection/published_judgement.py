@@ -183,7 +183,7 @@ def _count_at_risk(protected: Protected, limits: Sequence[Limit], found: Refill 
     ] or [released]
     at_risk = np.zeros(released.rows, np.bool_)
     for goal in build_goals(protected.original, limits):
-        for version in (released, whole, *(partly if goal.is_count_limit else ())):
+        for version in (released, whole, *(partly if goal.is_crowd_limit else ())):
             at_risk |= goal.measure_standing(version, original, protected.kept).at_risk
     return int(np.count_nonzero(at_risk))
 

@@ -70,6 +70,20 @@ def suppress_by_count(
     return released
 
 
+def suppress_by_weights(state: CycleState, goal: Goal, plan: CycleRequest) -> Dataset | None:
+    """The records with as many alike as it takes until those who are alike weigh enough.
+
+    None if that is out of reach: a record weighs at least as much as itself.
+    """
+    for alike in (*tuning.FIGURE_COUNTS, ceil(goal.limit.bound)):
+        counted = suppress_by_count(state, goal, plan, k=min(alike, ceil(goal.limit.bound)))
+        if counted is None:
+            return None
+        if state.measure(goal, counted).held:
+            return counted
+    return None
+
+
 def suppress_by_people(
     state: CycleState, goal: Goal, plan: CycleRequest, people: People
 ) -> Dataset | None:

@@ -34,6 +34,7 @@ from divulge.protection.cycle.count_limits import (
     reach_count_limit,
     suppress_by_count,
     suppress_by_people,
+    suppress_by_weights,
 )
 from divulge.protection.cycle.figure_limits import find_figure_cells
 from divulge.protection.cycle.record_limits import (
@@ -65,8 +66,8 @@ def suppress_to_limits(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
                 return
             goal = open_goals[0]
             cells = sum(len(change) for change in state.changes)
-            if _counts_people(state, goal):
-                _reach_people_limit(state, goal, plan)
+            if _counts_otherwise(state, goal):
+                _reach_crowd_limit(state, goal, plan)
             elif goal.is_cluster_limit and not plan.local:
                 _reach_cluster_limit(state, goal, plan)
             elif goal.is_count_limit and goal.thresholds is not None and not plan.local:
@@ -147,25 +148,30 @@ def _hide_rows(dataset: Dataset, names: Sequence[str], before: Any, rows: Any) -
     return hide_cells(dataset, _list_fresh_cells(names, before, rows))
 
 
-def _counts_people(state: CycleState, goal: Goal) -> bool:
-    """Whether a limit counts people of whom some have several records."""
+def _counts_otherwise(state: CycleState, goal: Goal) -> bool:
+    """Whether a limit counts people of whom some have several records, or what records weigh."""
+    if goal.counts_population:
+        return goal.clusters is None
     return goal.is_count_limit and find_people(state.current) is not None
 
 
-def _reach_people_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
-    """A limit that counts people: whole classes hide the same, or more records look alike.
+def _reach_crowd_limit(state: CycleState, goal: Goal, plan: CycleRequest) -> None:
+    """Whole classes hide the same, or as many look alike as it takes: in people, or in weights.
 
     Whichever hides less. Where all records of a person are known, what hides cells is not judged:
     nothing is hidden, and whom recoding does not help is removed.
     """
     if goal.records_known != "one":
         return
-    together = replace(state, changes=list(state.changes))
-    _reach_class_limit(together, goal, plan)
     people = find_people(state.current)
     counted = None
-    if people is not None and "suppress" in plan.methods and not plan.local:
-        counted = suppress_by_people(state, goal, plan, people)
+    if "suppress" in plan.methods and not plan.local:
+        if goal.counts_population:
+            counted = suppress_by_weights(state, goal, plan)
+        elif people is not None:
+            counted = suppress_by_people(state, goal, plan, people)
+    together = replace(state, changes=list(state.changes))
+    _reach_class_limit(together, goal, plan)
     if counted is not None:
         names = list(goal.among)
         apart = goal.nulls not in SEMANTICS_OF_ALIKE_NULLS

@@ -8,8 +8,13 @@ from divulge.records.risk.registry import MEASURES
 
 
 def classify_limit(limit: Limit) -> PerRecord | None:
-    """How a measure of a dataset sees who keeps a limit from holding; None if it does not."""
+    """How a measure of a dataset sees who keeps a limit from holding; None if it does not.
+
+    A count of the population is one of weights: that of a class, however many records it has.
+    """
     measure = MEASURES.get(limit.measure)
+    if measure is not None and measure.per_record == "count":
+        return "class" if limit.options.get("count") == "population" else "count"
     if measure is not None:
         return measure.per_record
     is_told = not limit.of_assessment and hasattr(measures()[limit.measure], "record_risk")

@@ -79,6 +79,18 @@ class Goal:
         return is_count_limit(self.limit)
 
     @property
+    def is_crowd_limit(self) -> bool:
+        """Whether it asks how many look alike: records, or the population that they stand for."""
+        return self.is_count_limit or self.counts_population
+
+    @property
+    def counts_population(self) -> bool:
+        """Whether records that look alike count with their sampling weights."""
+        measure = MEASURES.get(self.limit.measure)
+        is_crowd = measure is not None and measure.per_record == "count"
+        return is_crowd and not self.is_count_limit
+
+    @property
     def nulls(self) -> Nulls:
         """What a null may stand for when records are counted."""
         semantics: Nulls = self.limit.options.get("nulls", DEFAULT_NULLS)
@@ -191,7 +203,7 @@ class Goal:
             return self._measure_elsewhere(dataset)
         measure = MEASURES[self.limit.measure]
         options = self._build_options(measure, dataset, original)
-        if measure.per_record == "class":
+        if classify_limit(self.limit) == "class":
             measurement: Any = measure.function(dataset, **options)
             at_risk = self.limit.is_broken_by(measurement.values)
             outcome = self.limit.judge_measurement(

@@ -61,7 +61,7 @@ def _find_at_risk(protected: Protected, goals: Sequence[Goal], published: Publis
     verified = found.refilled_verified
     for goal in goals:
         at_risk |= goal.measure_standing(filled, original, protected.kept).at_risk
-        for seen in partly if goal.is_count_limit else ():
+        for seen in partly if goal.is_crowd_limit else ():
             at_risk |= goal.measure_standing(seen, original, protected.kept).at_risk
         if goal.is_count_limit and goal.nulls == DEFAULT_NULLS and verified is not None:
             # Also who looks rare in the file as relations complete it, be it wrongly.

@@ -299,7 +299,7 @@ _SPECS = (
         function=delta_presence,
         figure=judge_worst_class,
         options={
-            "nulls": build_null_option((*LIST_SEMANTICS, DEFAULT_NULLS)),
+            "nulls": build_null_option(LIST_SEMANTICS),
             "population": OtherDataset(),
         },
         needs=("population",),

@@ -33,6 +33,7 @@ CLASS_OPTIONS: dict[str, Option] = {
 LIST_OPTIONS: dict[str, Option] = {
     "nulls": build_null_option((*SEMANTICS_OF_RELEASE, DEFAULT_NULLS)),
     "population": OtherDataset(),
+    "original": OtherDataset(),
 }
 
 METHOD_OPTIONS: dict[str, Option] = {

@@ -1,10 +1,15 @@
-"""A release seen against a list of its population: who of the list may be whose record."""
+"""A release seen against a list of its population: who of the list may be whose record.
+
+To whom holds the list, a hidden cell may be anything, and an absent one is a value: it is that of
+those of whom the list does not say it either. Where a record would match nobody so (a register
+knows what a survey was not told), what is absent in it, or in the list, may be anything.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,16 +18,21 @@ from divulge.classes.keys import sum_over_equal_keys
 from divulge.classes.null_semantics import Patterns, build_joint_keys, gather_patterns
 from divulge.classes.people import require_one_record_each
 from divulge.classes.survey_design import weights_or_ones
-from divulge.data import Dataset
+from divulge.data import Column, Dataset
+from divulge.data.column import find_hidden_cells
 from divulge.records.models.presence_chances import compute_presence_chances
-from divulge.records.risk.null_readings import SEMANTICS, Nulls, settle_reading
+from divulge.records.risk.null_readings import DEFAULT_NULLS, SEMANTICS, Nulls
 from divulge.work import InvalidInput, Problem
-from divulge.work.arrays import Floats, Ints
+from divulge.work.arrays import Bools, Floats, Ints
 
-LIST_SEMANTICS: tuple[Nulls, ...] = ("maybe", "value")
-"""What a missing cell may stand for when a list is looked into: anything, or itself."""
+LIST_SEMANTICS: tuple[Nulls, ...] = ("maybe", "value", DEFAULT_NULLS)
+"""What a missing cell may stand for when a list is looked into: anything, itself, or what it is: a
+hidden one anything, an absent one itself."""
+Wild: TypeAlias = Literal["maybe", "value", "hidden"]
+"""Which missing cells may be anything: all, none, or those that are hidden."""
 MAX_UNCERTAIN_CHANCE = 1 - 1e-9
 """The most that a chance is, and no certainty."""
+_Join: TypeAlias = tuple[Ints, Ints, tuple[Ints, Ints, int]]
 
 
 @dataclass(frozen=True)
@@ -57,29 +67,29 @@ def match_population(
     """
     for each in (dataset, population):
         require_one_record_each(each, "the population is compared with records")
-    nulls = settle_reading(dataset, among, nulls, "maybe")
     if nulls not in LIST_SEMANTICS:
         message = f'"{nulls}" does not go with a list of the population.'
         allowed = LIST_SEMANTICS if nulls in SEMANTICS else SEMANTICS
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("nulls", message, nulls, allowed)])
     population.attributes(among, "among")
-    mine, theirs = _build_patterns(dataset, population, among, nulls)
-    crowd = np.zeros(mine.count.size)
-    joins = [
-        (
-            record_patterns,
-            people_patterns,
-            _build_join_keys(mine, theirs, record_patterns, people_patterns, visible),
-        )
-        for mask, record_patterns in mine.group_by_mask().items()
-        for other, people_patterns in theirs.group_by_mask().items()
-        for visible in [mine.visible_attributes(mask | other)]
-    ]
-    for record_patterns, people_patterns, (record_keys, people_keys, size) in joins:
-        [people_here] = sum_over_equal_keys(
-            record_keys, people_keys, size, [theirs.weight[people_patterns]]
-        )
-        crowd[record_patterns] += people_here
+    if nulls in ("maybe", "value"):
+        return _match_all(dataset, _build_patterns(dataset, population, among, nulls))
+    patterns = _build_patterns(dataset, population, among, "hidden")
+    crowd = _count_crowd(*patterns, _join_patterns(*patterns))
+    if np.all(crowd > 0):
+        return _match_all(dataset, patterns)
+    known = crowd[patterns[0].of_record]
+    found = _match_all(dataset, _build_patterns(dataset, population, among, "maybe"))
+    loose = found.crowd[found.of_record]
+    classes, of_record = np.unique(np.where(known > 0, known, loose), return_inverse=True)
+    return replace(found, crowd=classes, of_record=of_record.astype(np.int64))
+
+
+def _match_all(dataset: Dataset, patterns: tuple[Patterns, Patterns]) -> PopulationMatch:
+    """Who may be whose record, if everybody of the release is somebody of the list."""
+    mine, theirs = patterns
+    joins = _join_patterns(mine, theirs)
+    crowd = _count_crowd(mine, theirs, joins)
     unmatched = int(mine.count[crowd == 0].sum())
     if unmatched:
         message = (
@@ -104,9 +114,32 @@ def match_population(
     return PopulationMatch(crowd, mine.of_record, presence, theirs.of_record)
 
 
-def _match_patterns(
-    joins: Sequence[tuple[Ints, Ints, tuple[Ints, Ints, int]]], mine: Patterns, theirs: Patterns
-) -> Any:
+def _join_patterns(mine: Patterns, theirs: Patterns) -> list[_Join]:
+    """Patterns of records and of people that hide the same, with keys of what both show."""
+    return [
+        (
+            record_patterns,
+            people_patterns,
+            _build_join_keys(mine, theirs, record_patterns, people_patterns, visible),
+        )
+        for mask, record_patterns in mine.group_by_mask().items()
+        for other, people_patterns in theirs.group_by_mask().items()
+        for visible in [mine.visible_attributes(mask | other)]
+    ]
+
+
+def _count_crowd(mine: Patterns, theirs: Patterns, joins: Sequence[_Join]) -> Floats:
+    """By pattern of records, how many people match it."""
+    crowd = np.zeros(mine.count.size)
+    for record_patterns, people_patterns, (record_keys, people_keys, size) in joins:
+        [people_here] = sum_over_equal_keys(
+            record_keys, people_keys, size, [theirs.weight[people_patterns]]
+        )
+        crowd[record_patterns] += people_here
+    return crowd
+
+
+def _match_patterns(joins: Sequence[_Join], mine: Patterns, theirs: Patterns) -> Any:
     """Classes of people x patterns of records, sparse: 1 where a record may be theirs."""
     from scipy import sparse
 
@@ -125,25 +158,38 @@ def _match_patterns(
 
 
 def _build_patterns(
-    dataset: Dataset, population: Dataset, among: Sequence[str], nulls: Nulls
+    dataset: Dataset, population: Dataset, among: Sequence[str], wild: Wild
 ) -> tuple[Patterns, Patterns]:
-    """Both in the codes of the population; a value that it lacks has a code of its own."""
+    """Both in the codes of the population; a value that it lacks has a code of its own.
+
+    So has what is missing, unless it may be anything: that is the code that matches all.
+    """
     released, listed = [], []
     for name in among:
         mine, theirs = dataset.columns[name], population.columns[name]
         place = {value: code for code, value in enumerate(theirs.values.to_pylist())}
-        new_code = len(theirs.values) + 1
+        absent = theirs.missing_code
+        new_code, anything = absent + 1, absent + 2
         table = [place.get(value, new_code) for value in mine.values.to_pylist()]
-        # Where missing is a value like others, no code is the one that hides.
-        missing = theirs.missing_code if nulls == "maybe" else -1
-        codes = np.array([*table, theirs.missing_code], np.int64)[mine.codes]
-        released.append(KeyCodes(codes, new_code + 1, missing))
-        listed.append(KeyCodes(theirs.codes.astype(np.int64), new_code + 1, missing))
+        own = np.array([*table, absent], np.int64)[mine.codes]
+        own[_find_wild(mine, wild)] = anything
+        others = theirs.codes.astype(np.int64)
+        others[_find_wild(theirs, wild)] = anything
+        released.append(KeyCodes(own, anything + 1, anything))
+        listed.append(KeyCodes(others, anything + 1, anything))
     people = weights_or_ones(population)
     return (
         gather_patterns(released, np.ones(dataset.rows)),
         gather_patterns(listed, people),
     )
+
+
+def _find_wild(column: Column, wild: Wild) -> Bools:
+    """The cells that may be anything."""
+    if wild == "hidden":
+        return find_hidden_cells(column)
+    is_missing = (column.codes == column.missing_code) & column.has_missing
+    return np.asarray(is_missing & (wild == "maybe"), np.bool_)
 
 
 def _build_join_keys(

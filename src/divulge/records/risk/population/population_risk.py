@@ -59,7 +59,7 @@ class Presence(ClassMeasure):
     def claim(self) -> Claim:
         """Exact if every record and person shows all cells and stands for one."""
         weighed = is_sample(self.population)
-        is_guessed = self.counting.hides and self.counting.nulls == "maybe"
+        is_guessed = self.counting.hides and self.counting.nulls != "value"
         return "estimate" if weighed or is_guessed else "exact"
 
     def assess(self, chosen: Bools, whole: bool = False) -> Assessment:
@@ -107,6 +107,8 @@ def k_map(
     population: Dataset | None = None,
     among: Names = None,
     nulls: Nulls = "bayes",
+    *,
+    original: Dataset | None = None,
 ) -> CrowdMeasure:
     """How many of the population look like the records of each class; the least is k.
 
@@ -114,7 +116,9 @@ def k_map(
         dataset: the records of the release.
         population: the list that the adversary has; if None, the sampling weights stand for it.
         among: the attributes that both have; all quasi-identifiers of the release if none given.
-        nulls: what a missing value may stand for; with a list `maybe` or `value`.
+        nulls: what a missing value may stand for; with a list `maybe`, `value`, or by default
+            anything if it is hidden, and itself if it is absent.
+        original: the records before protection, if weights stand for the population.
 
     >>> import divulge as dv
     >>> k_map(dv.datasets.inflation_and_growth_example(), among="Area").value
@@ -128,7 +132,9 @@ def k_map(
             raise InvalidInput(f'dataset "{dataset.name}"', [problem])
         weighed = is_sample(dataset)
         count: Count = "population" if weighed else "records"
-        return measure_crowds("k_map", dataset, build_counting(dataset, among, nulls, count))
+        return measure_crowds(
+            "k_map", dataset, build_counting(dataset, among, nulls, count, original)
+        )
     counting, matches = _match_listed_people(dataset, population, among, nulls)
     return CrowdMeasure(
         measure="k_map",
@@ -201,6 +207,8 @@ def journalist_risk(
     among: Names = None,
     nulls: Nulls = "bayes",
     measure: str = "journalist_risk",
+    *,
+    original: Dataset | None = None,
 ) -> RecordRisk:
     """The risk if they do not know it and look in the population: 1/F.
 
@@ -208,7 +216,7 @@ def journalist_risk(
     >>> round(1 / journalist_risk(dv.datasets.inflation_and_growth_example(), among="Area").highest)
     728
     """
-    crowd = k_map(dataset, population, among, nulls)
+    crowd = k_map(dataset, population, among, nulls, original=original)
     ways = {f"k_map_{way}": value for way, value in crowd.side_by_side.items()}
     return RecordRisk(
         values=1 / np.maximum(crowd.values, 1),
@@ -227,6 +235,8 @@ def marketer_risk(
     population: Dataset | None = None,
     among: Names = None,
     nulls: Nulls = "bayes",
+    *,
+    original: Dataset | None = None,
 ) -> RecordRisk:
     """The risk if they want many, whoever it is: their average counts, not the highest.
 
@@ -237,7 +247,7 @@ def marketer_risk(
     >>> round(marketer_risk(dv.datasets.school_year_example(), among="gender").average, 2)
     0.2
     """
-    return journalist_risk(dataset, population, among, nulls, "marketer_risk")
+    return journalist_risk(dataset, population, among, nulls, "marketer_risk", original=original)
 
 
 def _match_listed_people(
