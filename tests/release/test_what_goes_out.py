@@ -327,5 +327,10 @@ at_most = 1.0
 """
     )
     with pytest.raises(OutOfReachError, match="the same table with other cells suppressed"):
-        firms(tmp_path, "p_percent = 10.0", both).protect(out=tmp_path / "out")
+        other = both.replace("p_percent = 10.0", "p_percent = 30.0")
+        firms(tmp_path, "p_percent = 10.0", other).protect(out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+    # By the same rules, what protects the one protects the other.
+    p = firms(tmp_path, "p_percent = 10.0", both).protect()
+    one, other_one = p.tables.values()
+    assert (one.suppressed == other_one.suppressed).all()

@@ -37,7 +37,8 @@ from divulge.tables.feasibility.sensitivity import (
     compute_rule_levels,
 )
 from divulge.tables.feasibility.whole_tables import find_proven_intervals, find_whole_table
-from divulge.tables.plugin import TablesAttack, TablesSettings
+from divulge.tables.plugin import TablesAttack
+from divulge.tables.settings import TablesSettings
 from divulge.work import InvalidInput
 
 MILLION = [[1_000_000, 2], [2, 3]]

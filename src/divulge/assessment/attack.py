@@ -212,6 +212,17 @@ class AttackDefaults(Attack):
         """The table that the adversary sees, as it is judged."""
         raise NotImplementedError(f"{type(self).__name__} publishes no table")
 
+    def see_tables(self, settings: Any, tables: Sequence[Any]) -> Any:  # noqa: ARG002
+        """The settings of an adversary who also reads other tables of the same records.
+
+        `tables` are the settings of all whose tables go out, those of the adversary among them.
+        """
+        return settings
+
+    def has_same_rules(self, settings: Any, other: Any) -> bool:  # noqa: ARG002
+        """Whether two tables of the same records can be protected as one, so that both must be."""
+        return False
+
     def tabulated_columns(self, settings: Any) -> Collection[str]:
         """What the cells of the table are made of; who has these of all records has the table."""
         return self.needed_columns(settings)

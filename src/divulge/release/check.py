@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -47,7 +47,11 @@ from divulge.release.publication import (
 )
 from divulge.release.rule_programs.rule_program import RISK
 from divulge.release.rule_programs.rule_risk import RuleRisk
-from divulge.release.tables_beside import BESIDE_RECORDS, find_revealed_tables
+from divulge.release.tables_beside import (
+    BESIDE_RECORDS,
+    find_revealed_tables,
+    see_tables_together,
+)
 from divulge.release.verdict import Verdict
 from divulge.work import InvalidInput, Problem
 
@@ -91,12 +95,11 @@ def check_data(
     )
     linked = find_linked_people(publications, datasets)
     revealed = find_revealed_tables(release, publications, datasets, tabulated or datasets)
+    chosen = see_tables_together(release, _reveal_tables(chosen, revealed))
     with work.step("Attacking", len(chosen)) as step:
         for named in chosen:
             adversary = assume_kept_order(assume_linked_people(named, linked), publications)
             attack = find_attack(adversary)
-            if adversary.name in revealed:
-                adversary = replace(adversary, settings=attack.reveal_table(adversary.settings))
             untold = explain_linked_secret(adversary, linked)
             if untold is not None:
                 unjudged[adversary.name] = untold
@@ -149,6 +152,16 @@ def check_data(
         unjudged=unjudged,
         repeated_persons=tuple(find_repeated_persons(chosen, datasets)),
     )
+
+
+def _reveal_tables(adversaries: Sequence[Adversary], revealed: Collection[str]) -> list[Adversary]:
+    """Adversaries who can make their table themselves, as those from whom nothing is withheld."""
+    return [
+        replace(each, settings=find_attack(each).reveal_table(each.settings))
+        if each.name in revealed
+        else each
+        for each in adversaries
+    ]
 
 
 def _select_inputs(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Adversary, Outcome, PublishedTable, find_attack
 from divulge.data import Dataset
 from divulge.protection import OutOfReachError
+from divulge.release.tables_beside import see_tables_together
 from divulge.release.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -22,24 +23,45 @@ def suppress_tables(
 
     One that no limit is on was not judged, and does not go out.
     """
-    failing = [outcome for outcome in before.outcomes if outcome.status == "fail"]
-    adversaries: list[Adversary] = []
+    failing = {
+        outcome.subject
+        for outcome in before.outcomes
+        if outcome.status == "fail" and outcome.limit.of_assessment
+    }
+    adversaries = _protect_settings(release.adversaries, failing)
     tables: dict[str, PublishedTable] = {}
-    for adversary in release.adversaries:
-        attack, settings = find_attack(adversary), adversary.settings
-        if attack.publishes_table() and any(
-            is_of_adversary(outcome, adversary.name) for outcome in failing
-        ):
-            settings = attack.protect_table(settings)
-        adversaries.append(replace(adversary, settings=settings))
+    for adversary in see_tables_together(release, adversaries):
+        attack = find_attack(adversary)
         if attack.publishes_table() and any(
             limit.of_assessment and limit.adversary in (None, adversary.name)
             for limit in release.limits
         ):
             dataset = originals[adversary.datasets[0]]
-            tables[adversary.name] = attack.publish_table(settings, dataset)
+            tables[adversary.name] = attack.publish_table(adversary.settings, dataset)
     _refuse_other_patterns(adversaries, tables)
     return adversaries, tables
+
+
+def _protect_settings(
+    adversaries: Sequence[Adversary], failing: Collection[str]
+) -> list[Adversary]:
+    """The tables of those whose limits fail are protected, and what can be protected with them."""
+    readers = [each for each in adversaries if find_attack(each).publishes_table()]
+    to_protect = [each for each in readers if each.name in failing]
+    protected = []
+    for adversary in adversaries:
+        attack = find_attack(adversary)
+        if adversary in readers and any(
+            adversary is each
+            or (
+                (each.attack, each.datasets[0]) == (adversary.attack, adversary.datasets[0])
+                and attack.has_same_rules(adversary.settings, each.settings)
+            )
+            for each in to_protect
+        ):
+            adversary = replace(adversary, settings=attack.protect_table(adversary.settings))
+        protected.append(adversary)
+    return protected
 
 
 def _refuse_other_patterns(

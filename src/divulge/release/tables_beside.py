@@ -7,8 +7,8 @@ whatever is suppressed in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,6 +62,31 @@ def list_tables_beside(
                 )
             )
     return tables
+
+
+def see_tables_together(release: Release, adversaries: Sequence[Adversary]) -> list[Adversary]:
+    """Adversaries of whom each reads all tables of their records that go out, not only their own.
+
+    One that no limit is on does not go out.
+    """
+    limited = {limit.adversary for limit in release.limits if limit.of_assessment}
+    readers = [
+        each
+        for each in adversaries
+        if find_attack(each).publishes_table() and limited & {None, each.name}
+    ]
+    seen = []
+    for adversary in adversaries:
+        if adversary in readers:
+            others = [
+                each.settings
+                for each in readers
+                if (each.attack, each.datasets[0]) == (adversary.attack, adversary.datasets[0])
+            ]
+            settings = find_attack(adversary).see_tables(adversary.settings, others)
+            adversary = replace(adversary, settings=settings)
+        seen.append(adversary)
+    return seen
 
 
 def find_tabulated(

@@ -38,7 +38,7 @@ from divulge.work.arrays import Bools
 from divulge.work.secret_key import SecretKey
 
 if TYPE_CHECKING:
-    from divulge.tables.plugin import TablesSettings
+    from divulge.tables.settings import TablesSettings
 
 RULES_ON_AMOUNTS = ("dominance", "p_percent", "pq", "request", "singletons")
 
@@ -65,19 +65,22 @@ def list_matching_problems(settings: TablesSettings) -> Iterator[Problem]:
         yield Problem("zeros", "an empty cell that is sensitive is secret: leave one of them out.")
 
 
-def assess_by_settings(settings: TablesSettings, table: Table, name: str) -> Assessment:
-    """Publish the table as told, and attack it with all that the adversary knows."""
-    return assess_suppression(settings, table, suppress_by_settings(settings, table), name)
-
-
 def assess_suppression(
-    settings: TablesSettings, table: Table, suppression: Suppression | None, name: str
+    settings: TablesSettings,
+    table: Table,
+    suppression: Suppression | None,
+    name: str,
+    *,
+    only: Bools | None = None,
 ) -> Assessment:
-    """Attack a table with the pattern that was chosen for it by these settings."""
-    published = table.publish() if suppression is None else suppression.published
+    """Attack a table with the pattern that was chosen for it by these settings.
+
+    `only` are the cells that count as secrets, if not all that are sensitive do.
+    """
+    published = publish_suppression(settings, table, suppression)
     sensitive = find_sensitive_cells(table, collect_rules(settings))
-    if settings.suppress == "primary":
-        published = table.publish(sensitive)
+    if only is not None:
+        sensitive &= only
     by_sums = judge_cells(
         table,
         published,
@@ -89,16 +92,15 @@ def assess_suppression(
         insider=settings.insider,
     )
     assessment = assess_judgement(table, by_sums, name)
-    if settings.method == "secret":
-        return _state_secret_method(assessment)
-    if not sensitive.any() or not published.suppressed.any():
-        return assessment
+    is_open = bool(sensitive.any() and published.suppressed.any())
+    if settings.method == "secret" or not is_open:
+        return state_method(settings, assessment, is_open=is_open)
     if not _is_method_computable(settings, table):
         return _leave_method_open(assessment)
     if suppression is not None and _is_search_unfinished(suppression):
         # Each candidate's search would take the whole effort, and be given up like this one.
         return _leave_method_open(assessment, "method.not_settled")
-    matching = _attack_by_method(settings, table, published, suppression, name)
+    matching = _attack_by_method(settings, table, suppression, sensitive=sensitive, name=name)
     if matching is None:
         return _leave_method_open(assessment)
     return _add_circumstances(assess_matching_by_rules(matching, table, by_sums), table, by_sums)
@@ -144,6 +146,13 @@ def decide_status(assessment: Assessment) -> Literal["pass", "fail", "not judged
     return "not judged" if is_open else "pass"
 
 
+def state_method(settings: TablesSettings, assessment: Assessment, *, is_open: bool) -> Assessment:
+    """With what it says of somebody who knows the method: not tried, or (`is_open`) not judged."""
+    if settings.method == "secret":
+        return _state_secret_method(assessment)
+    return _leave_method_open(assessment) if is_open else assessment
+
+
 def _state_secret_method(assessment: Assessment) -> Assessment:
     said = (*assessment.sentences, Sentence(CATALOGUE, "method.secret"))
     return replace(assessment, sentences=said)
@@ -164,11 +173,13 @@ def _add_circumstances(assessment: Assessment, table: Table, by_sums: Judgement)
 def _attack_by_method(
     settings: TablesSettings,
     table: Table,
-    published: Published,
     suppression: Suppression | None,
+    *,
+    sensitive: Bools,
     name: str,
 ) -> Matching | None:
     """The matching attack on the table as published; None if it is not known for these rules."""
+    published = publish_suppression(settings, table, suppression)
     is_replayed = suppression is not None and not _is_own_rule(suppression)
     if suppression is not None and is_replayed and suppression.priced_by != "number":
         return None  # settings say nothing of costs, so that no pattern can be chosen again by them
@@ -193,7 +204,7 @@ def _attack_by_method(
             settings.zeros_primary,
             suppressor=suppressor,
             mode="full",
-            primary=table.structure.to_grids(find_sensitive_cells(table, collect_rules(settings))),
+            primary=table.structure.to_grids(sensitive),
             margins=settings.margins,
             zeros=choose_zeros(settings),
             seconds=settings.seconds,
@@ -256,9 +267,10 @@ def _choose_seed(settings: TablesSettings, table: Table) -> int | None:
     return SecretKey.from_text(str(table.units.tolist())).derive_seed("check of a table")
 
 
-def publish_by_settings(settings: TablesSettings, table: Table) -> Published:
-    """What is published of a table as the settings say."""
-    suppression = suppress_by_settings(settings, table)
+def publish_suppression(
+    settings: TablesSettings, table: Table, suppression: Suppression | None
+) -> Published:
+    """What is published of a table for which this pattern was chosen."""
     if suppression is not None:
         return suppression.published
     if settings.suppress == "none":

@@ -210,9 +210,9 @@ def list_incomparable(
             values = {"dataset": name, "names": missing}
             sentence = Sentence("divulge.release", "earlier.other_columns", values)
             yield Reservation("not judged", sentence)
-    for adversary, table in tables.items():
-        pattern = earlier.patterns.get(adversary)
-        if pattern is not None and pattern != _digest_pattern(table):
+    patterns = {_digest_pattern(table) for table in tables.values()}
+    for adversary, pattern in earlier.patterns.items():
+        if pattern not in patterns:
             sentence = Sentence("divulge.release", "earlier.other_table", {"adversary": adversary})
             yield Reservation("not judged", sentence)
 
@@ -300,4 +300,5 @@ def _list_texts(column: Column) -> list[str]:
 
 
 def _digest_pattern(table: PublishedTable) -> str:
-    return blake2b(np.packbits(table.suppressed).tobytes(), digest_size=16).hexdigest()
+    pattern = np.packbits(table.suppressed).tobytes()
+    return blake2b(repr(table.subject).encode() + pattern, digest_size=16).hexdigest()

@@ -97,12 +97,12 @@ def suppress(
     """
     from divulge import tables
     from divulge.cli.run_context import set_run_conditions
-    from divulge.tables.plugin import TablesSettings
     from divulge.tables.release_attack import (
         assess_by_levels,
         assess_suppression,
         decide_status,
     )
+    from divulge.tables.settings import TablesSettings
 
     rules = build_rules(
         min_frequency=min_frequency,

@@ -1,0 +1,188 @@
+"""Several tables of the same records: who reads one reads the others, and subtracts."""
+
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from divulge.protection import OutOfReachError
+from divulge.release import Release
+
+HEAD = """
+[[dataset]]
+name = "people"
+source = "people.csv"
+roles = {{ quasi_identifier = {names} }}
+"""
+
+READER = """
+[[adversary]]
+name = "{name}"
+attack = "tables"
+by = {by}
+min_frequency = 3
+width = 2
+{more}
+[[limit]]
+adversary = "{name}"
+measure = "deterministic.posterior"
+at_most = 0
+"""
+
+METHOD_UNKNOWN = 'method = "secret"'
+
+
+def write(folder: Path, cells: Mapping[Any, int], *readers: dict[str, Any]) -> Release:
+    """Records of two attributes or more, so many of each combination, and who reads tables."""
+    [width] = {len(codes) for codes in cells}
+    names = ["area", "size", "kind"][:width]
+    lines = [",".join(codes) for codes, count in cells.items() for _ in range(count)]
+    (folder / "people.csv").write_text("\n".join([",".join(names), *lines]) + "\n")
+    text = HEAD.format(names=names)
+    for reader in readers:
+        text += READER.format(**{"more": METHOD_UNKNOWN, **reader})
+    (folder / "release.toml").write_text(text.replace("'", '"'))
+    return Release.load(folder / "release.toml")
+
+
+Key = frozenset[tuple[str, str]]
+
+# By area alone, 2 and 10 are hidden; by area and size, 2 and 20: the 10 is shown there.
+SPLIT = {("a", "s"): 2, ("b", "l"): 10, ("c", "s"): 20, ("c", "l"): 7}
+BY_AREA, BY_BOTH = {"name": "one", "by": ["area"]}, {"name": "two", "by": ["area", "size"]}
+
+
+def read_hidden(path: Path) -> dict[Key, int | None]:
+    """The cells of a written table by the codes that they are of; None where it is withheld."""
+    with path.open(newline="") as file:
+        rows = list(csv.reader(file))
+    found: dict[Key, int | None] = {}
+    if "suppressed" in rows[0]:
+        *names, _, _ = rows[0]
+        for *codes, value, hidden in rows[1:]:
+            key = frozenset(
+                (name, code) for name, code in zip(names, codes, strict=True) if code != "Total"
+            )
+            found[key] = None if hidden == "true" else int(value)
+        return found
+    for row in rows[1:]:
+        for code, value in zip(rows[0][1:], row[1:], strict=True):
+            pairs = [(rows[0][0], row[0]), ("size", code)]
+            key = frozenset(pair for pair in pairs if pair[1] != "Total")
+            found[key] = None if value == "*" else int(value)
+    return found
+
+
+def test_what_one_table_shows_another_does_not_hide(tmp_path: Path) -> None:
+    p = write(tmp_path, SPLIT, BY_AREA, BY_BOTH).protect(out=tmp_path / "out")
+    assert p.passed
+    folder = tmp_path / "out" / "release"
+    one, two = (read_hidden(folder / f"table_{name}.csv") for name in ("one", "two"))
+    assert {None} < set(one.values())
+    assert {key: two[key] for key in one} == one
+    assert "other table of this release (area x size)" in str(p.after.assessments[0])
+
+
+def test_one_who_reads_two_tables_is_judged_by_both(tmp_path: Path) -> None:
+    """Rules that differ cannot be kept by one pattern: what both show together is judged."""
+    fewer = {**BY_BOTH, "more": METHOD_UNKNOWN + "\nshare = 10"}
+    release = write(tmp_path, SPLIT, BY_AREA, fewer)
+    verdict = release.check()
+    assert verdict.status == "fail"
+    [outcome] = [each for each in verdict.outcomes if each.subject == "one"]
+    assert outcome.value == 1
+    with pytest.raises(OutOfReachError):
+        release.protect(out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_tables_that_share_no_hidden_cell_are_judged_each_by_itself(tmp_path: Path) -> None:
+    cells = {
+        (area, size, kind): 2 if (area, size) == ("a", "s") and kind == "x" else 9
+        for area, size, kind in product("ab", "sl", "x")
+    }
+    alone = write(tmp_path, cells, {**BY_BOTH, "more": ""})
+    judged_alone = alone.check().assessments[0]
+    beside = write(tmp_path, cells, {**BY_BOTH, "more": ""}, {"name": "k", "by": ["kind"]})
+    judged = beside.check().assessments[0]
+    assert judged.to_dict() == judged_alone.to_dict()
+
+
+def test_a_limit_on_a_reader_is_on_the_cells_of_their_table(tmp_path: Path) -> None:
+    """Cells of other tables, however many, do not make the share of known ones smaller."""
+    release = write(tmp_path, SPLIT, BY_AREA, BY_BOTH)
+    one, two = release.check().assessments
+    assert (one.secrets, two.secrets) == (1, 2)
+
+
+def test_what_the_choice_by_several_rules_tells_is_not_judged(tmp_path: Path) -> None:
+    cells = {**SPLIT, ("b", "s"): 8}
+    readers = {**BY_AREA, "more": ""}, {**BY_BOTH, "more": "share = 10"}
+    verdict = write(tmp_path, cells, *readers).check()
+    assert [each.status for each in verdict.outcomes] == ["not judged", "not judged"]
+    readers = (
+        {**BY_AREA, "more": METHOD_UNKNOWN},
+        {**BY_BOTH, "more": METHOD_UNKNOWN + "\nshare = 10"},
+    )
+    assert write(tmp_path, cells, *readers).check().passed
+
+
+def test_a_table_that_was_published_before_is_read_with_the_new_one(tmp_path: Path) -> None:
+    write(tmp_path, SPLIT, BY_AREA).protect(out=tmp_path / "old")
+    release = write(tmp_path, SPLIT, BY_BOTH)
+    assert release.protect(out=tmp_path / "fresh").passed
+    p = release.protect(out=tmp_path / "new", revises=tmp_path / "old")
+    assert p.status == "not judged"
+    assert any("Publish that table too" in str(each.sentence) for each in p.after.reservations)
+    # Beside the same table it would be judged, but the two need another pattern than the old one.
+    both = write(tmp_path, SPLIT, BY_BOTH, BY_AREA)
+    assert both.protect(revises=tmp_path / "old").status == "not judged"
+    assert both.protect(out=tmp_path / "both").passed
+    assert both.protect(revises=tmp_path / "both").passed
+
+
+def sum_up(cells: Mapping[Any, int]) -> Counter[Key]:
+    """All tables of area and size, in all their cells."""
+    sums: Counter[Key] = Counter()
+    for (area, size), value in cells.items():
+        pairs = [("area", area), ("size", size)]
+        for key in (pairs, pairs[:1], pairs[1:], []):
+            sums[frozenset(key)] += value
+    return sums
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_sensitive_cell_is_told_by_all_tables_together(tmp_path: Path, seed: int) -> None:
+    """Of small tables every way to fill the hidden cells is tried, from the files alone."""
+    random = Random(seed)  # noqa: S311  # made-up data
+    cells = {(area, size): random.choice([0, 0, 1, 2, 3, 4, 6]) for area in "abc" for size in "sl"}
+    cells["a", "s"] = 2
+    readers = [BY_AREA, BY_BOTH, {"name": "three", "by": ["size"]}]
+    random.shuffle(readers)
+    try:
+        p = write(tmp_path, cells, *readers).protect(out=tmp_path / "out")
+    except OutOfReachError:
+        return
+    assert p.passed
+    written = [
+        pair
+        for path in (tmp_path / "out" / "release").glob("table_*.csv")
+        for pair in read_hidden(path).items()
+    ]
+    shown = {key: value for key, value in written if value is not None}
+    truth = {key: value for key, value in sum_up(cells).items() if value > 0}
+    sensitive = [key for key, value in truth.items() if value < 3]
+    assert not shown.keys() & set(sensitive)
+    filled = [code for code, value in cells.items() if value > 0]
+    possible: dict[Key, set[int]] = {key: set() for key in sensitive}
+    for values in product(range(1, 9), repeat=len(filled)):
+        sums = sum_up(dict(zip(filled, values, strict=True)))
+        if all(sums[key] == value for key, value in shown.items()):
+            for key in sensitive:
+                possible[key].add(sums[key])
+    assert all(max(found) - min(found) >= 2 for found in possible.values())
