@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.records import plain_people as plain
 from typer.testing import CliRunner
 
-from divulge import InvalidInput, Limit, datasets, records
+from divulge import InvalidInput, Limit, datasets, protection, records
 from divulge.classes.people import UnjudgedPeopleError, find_people
 from divulge.cli.main import app
 from divulge.data import Dataset
@@ -257,6 +257,8 @@ def test_a_gain_and_a_prior_are_those_of_people() -> None:
         lambda d: records.reidentification_risk(d),
         lambda d: records.disclosure_risk(d),
         lambda d: records.suda(d),
+        lambda d: records.minimal_unique_size(d),
+        lambda d: protection.protect(d, [Limit("minimal_unique_size", at_least=2)], ["suppress"]),
         lambda d: records.population_uniques(d, sampling_fraction=0.1),
         lambda d: records.k_map(d),
         lambda d: records.delta_presence(d, d),
@@ -266,6 +268,7 @@ def test_a_gain_and_a_prior_are_those_of_people() -> None:
         lambda d: records.attack(d, "CMS", KEYS, population=d),
         lambda d: records.attack([d, d], "CRL", KEYS, on="pid", duplicates="first"),
         lambda d: records.attack(d, "IRS", KEYS, target=VISITS[0], records_known="all"),
+        lambda d: records.unlinked_years([d, d], {"age": 0}, KEYS),
         lambda d: records.sweep(d, engine="duckdb"),
         lambda d: records.k_anonymity(d, count="population"),
     ],

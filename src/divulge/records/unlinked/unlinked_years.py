@@ -17,6 +17,7 @@ import numpy as np
 
 from divulge.assessment import Assessment, Sentence
 from divulge.classes.partition import AttributeCodes, Partition
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset, Relation
 from divulge.data.dictionary import find_name_problems
 from divulge.data.relation.relation import build_elsewhere_error
@@ -180,6 +181,7 @@ def _take_two(datasets: Iterable[Dataset]) -> tuple[Dataset, Dataset]:
     for year in years:
         if isinstance(year, Relation):
             raise build_elsewhere_error(year.name, year.engine, "years without an id")
+        require_one_record_each(year, "everybody is taken to have one record in each year")
     return years[0], years[1]
 
 

@@ -18,6 +18,7 @@ from divulge import work
 from divulge.assessment import Assessment, Claim
 from divulge.assessment.limit import is_beyond_bound
 from divulge.classes.key_codes import encode_keys
+from divulge.classes.people import require_one_record_each
 from divulge.data import Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.records.risk.class_measures.class_measure import ClassMeasure
@@ -96,6 +97,7 @@ def minimal_unique_size(
         problems += checks.whole_number("max_size", max_size)
     if problems:
         raise InvalidInput(MEASURE, problems)
+    require_one_record_each(dataset, "unique records are looked for")
     largest = len(names) if max_size is None else int(max_size)
     hides = any(np.any(find_hidden_cells(dataset.columns[name])) for name in names)
     absent = any(dataset.columns[name].has_missing for name in names)
