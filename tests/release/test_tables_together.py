@@ -146,6 +146,27 @@ def test_a_table_that_was_published_before_is_read_with_the_new_one(tmp_path: Pa
     assert both.protect(revises=tmp_path / "both").passed
 
 
+TWICE = HEAD.replace('"people"', '"others"', 1)
+
+
+@pytest.mark.parametrize("second", [BY_BOTH, None])
+def test_the_same_records_by_another_name_are_not_judged(
+    tmp_path: Path, second: dict[str, Any] | None
+) -> None:
+    write(tmp_path, SPLIT, BY_AREA)
+    text = (tmp_path / "release.toml").read_text() + TWICE.format(names='["area", "size"]')
+    text = text.replace('attack = "tables"', 'attack = "tables"\ndataset = "people"')
+    if second is not None:
+        more = {"more": METHOD_UNKNOWN + '\ndataset = "others"', **second}
+        text += READER.format(**more).replace("'", '"')
+    (tmp_path / "release.toml").write_text(text)
+    release = Release.load(tmp_path / "release.toml")
+    assert release.check().status == "not judged"
+    p = release.protect(out=tmp_path / "out")
+    assert p.status == "not judged"
+    assert any("Name one dataset for both" in str(each.sentence) for each in p.after.reservations)
+
+
 def sum_up(cells: Mapping[Any, int]) -> Counter[Key]:
     """All tables of area and size, in all their cells."""
     sums: Counter[Key] = Counter()

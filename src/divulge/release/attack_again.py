@@ -82,7 +82,8 @@ def attack_again(
     reservations = tuple(_find_telling_tables(release, publications, current, sources, originals))
     shown = {name: _restore_known(sources[name], known_originals[name]) for name in current}
     counted = list_told_by_counts(release, publications, current, full_originals, kept)
-    verdict = replace(verdict, telling=(*reservations, *counted), refills=refills)
+    telling = (*verdict.telling, *reservations, *counted)
+    verdict = replace(verdict, telling=telling, refills=refills)
 
     def judge_also(
         verdict: Verdict,

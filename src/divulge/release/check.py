@@ -50,6 +50,7 @@ from divulge.release.rule_programs.rule_risk import RuleRisk
 from divulge.release.tables_beside import (
     BESIDE_RECORDS,
     find_revealed_tables,
+    list_tables_of_others,
     see_tables_together,
 )
 from divulge.release.verdict import Verdict
@@ -151,6 +152,7 @@ def check_data(
         publications,
         unjudged=unjudged,
         repeated_persons=tuple(find_repeated_persons(chosen, datasets)),
+        telling=tuple(list_tables_of_others(release, publications, tabulated or datasets)),
     )
 
 

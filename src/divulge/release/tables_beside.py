@@ -7,7 +7,7 @@ whatever is suppressed in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Adversary, Sentence, find_attack
-from divulge.data import Column, Dataset
+from divulge.data import Column, Dataset, Relation
 from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import as_names
 from divulge.data.value_texts import format_value
 from divulge.protection.refill.determinants import find_determined_attributes
-from divulge.release.publication import Publication
+from divulge.release.publication import Publication, Reservation
 
 if TYPE_CHECKING:
     from divulge.release.release import Release
@@ -87,6 +87,48 @@ def see_tables_together(release: Release, adversaries: Sequence[Adversary]) -> l
             adversary = replace(adversary, settings=settings)
         seen.append(adversary)
     return seen
+
+
+def list_tables_of_others(
+    release: Release, publications: Mapping[str, Publication], datasets: Mapping[str, Dataset]
+) -> Iterator[Reservation]:
+    """Tables of records that another dataset of the release publishes, as records or as a table.
+
+    Of one dataset, tables and records are judged together; who calls the same records by two names
+    keeps that from happening.
+    """
+    limited = {limit.adversary for limit in release.limits if limit.of_assessment}
+    tables = {
+        each.datasets[0]: each.name
+        for each in release.adversaries
+        if find_attack(each).publishes_table() and limited & {None, each.name}
+    }
+    for name, adversary in tables.items():
+        for other in sorted({*tables, *publications} - {name}):
+            # Of two with tables, one sentence says it.
+            is_said = other in tables and other < name
+            if is_said or not _are_same_records(datasets.get(name), datasets.get(other)):
+                continue
+            values = {"adversary": adversary, "dataset": name, "other": other}
+            sentence = Sentence("divulge.release", "publication.table_of_other", values)
+            yield Reservation("not judged", sentence)
+
+
+def _are_same_records(dataset: Dataset | None, other: Dataset | None) -> bool:
+    """Whether all columns in common are the same, record by record."""
+    if dataset is None or other is None or dataset.rows != other.rows:
+        return False
+    if isinstance(dataset, Relation) or isinstance(other, Relation):
+        return False
+    common = [name for name in dataset.names if name in other.columns]
+    return any(len(dataset.columns[name].values) > 1 for name in common) and not any(
+        _is_other(dataset.columns[name], other.columns[name]) for name in common
+    )
+
+
+def _is_other(column: Column, before: Column) -> bool:
+    now, then = (_number_texts(each) for each in (column, before))
+    return bool(np.any(now[column.codes] != then[before.codes]))
 
 
 def find_tabulated(
