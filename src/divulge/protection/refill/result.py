@@ -19,6 +19,7 @@ from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.outcomes.charts import draw_refill
 from divulge.protection.refill.outcomes.coarse_outcomes import judge_coarse_cells
+from divulge.protection.refill.outcomes.convincing_claims import drop_unconvincing
 from divulge.protection.refill.outcomes.description import (
     describe_figures,
     describe_limitations,
@@ -107,8 +108,6 @@ class Refill:
         if completion is None:
             return ()
         told = self.cells.list_told(completion.columns)
-        if not told:
-            return ()
         most = len(told) if len(told) <= tuning.REFILL_PARTLY_ATTRIBUTES else 2
         some = [
             self.cells.fill_dataset(completion.columns, rightly=True, names=names)
@@ -117,8 +116,8 @@ class Refill:
         ]
         cautious = [
             self.cells.fill_dataset(less.columns, rightly=True)
-            for less in (self._verify(CAUTIOUS), self.completion)
-            if not less.tells_like(completion)
+            for less in (*([self._verify(CAUTIOUS)] if told else []), self._convincing_completion)
+            if not less.tells_like(completion) and (told or self.cells.list_told(less.columns))
         ]
         return (*cautious, *some)
 
@@ -309,6 +308,18 @@ class Refill:
             str(Sentence(CATALOGUE, "refill.column.finer", {"column": name})): figures
             for name, figures in self.by_coarse_attribute().items()
         }
+
+    @property
+    def _convincing_completion(self) -> Completion:
+        """What somebody without the original claims, less what convinces nobody."""
+        if self.cells.truth is None:
+            return self.completion
+        coarse = zip(self.cells.finer.values(), self._coarse_outcomes, strict=True)
+        outcomes = {
+            **dict(zip(self.cells.targets, self._outcomes, strict=True)),
+            **{finer.column.key: each for finer, each in coarse if finer.truth is not None},
+        }
+        return drop_unconvincing(self.completion, outcomes)
 
     @cached_property
     def _coarse_outcomes(self) -> tuple[CellOutcomes, ...]:
