@@ -7,14 +7,14 @@ who knows their victim and weighs what fits; one that holds by count only holds 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 from typing import Any, Literal
 
 import numpy as np
 
-from divulge.assessment import Limit, Sentence
+from divulge.assessment import Limit, Outcome, Sentence
 from divulge.data.column_fate import Unlisted, find_column_fate
 from divulge.protection.limits.goal_list import build_goals
 from divulge.protection.limits.limit_kinds import has_protection_method
@@ -44,6 +44,8 @@ class PublishedJudgement:
     is_accepted: bool
     refill: Refill | None
     protected: Protected
+    needed: int = 0
+    """How many records would have to go for the limits to hold then, if that is too many."""
 
     @property
     def status(self) -> Literal["pass", "fail"]:
@@ -67,7 +69,20 @@ class PublishedJudgement:
             kind = "refuted" if self.at_risk else "held"
         if kind == "held" and self.refill is None:
             return ()
-        return (*told, Sentence("divulge.protection", f"published.{kind}", values))
+        judged = Sentence("divulge.protection", f"published.{kind}", values)
+        return (*told, judged, *(self._describe_needed() if kind == "refuted" else ()))
+
+    def _describe_needed(self) -> tuple[Sentence, ...]:
+        """That no removal of records that is allowed would help, if that was tried."""
+        if not self.needed:
+            return ()
+        values = {
+            "removed": self.needed,
+            "total": self.protected.original.rows,
+            "subjects": self.protected.original.subjects,
+            "limit": self.protected.suppression_limit,
+        }
+        return (Sentence("divulge.protection", "published.needed", values),)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values; no value of a record."""
@@ -75,6 +90,7 @@ class PublishedJudgement:
             "status": self.status,
             "by_count_only": self.by_count_only,
             "at_risk": self.at_risk,
+            "needed": self.needed,
             "refill": None if self.refill is None else self.refill.to_dict(),
             "sentences": [sentence.render() for sentence in self.sentences()],
         }
@@ -125,16 +141,11 @@ def withstand_published(protected: Protected, unlisted: Unlisted | None = None) 
     Raises:
         InvalidInput: if more records would have to go than may, or a limit fails then.
     """
-    view = _view_published(protected, (), unlisted, keep_order=False)
-    limits = [limit for limit in protected.limits if has_protection_method(limit)]
-    models = [limit for limit in protected.limits if not has_protection_method(limit)]
-    goals = build_goals(protected.original, limits) if limits else []
     subject, rows = f'recipe for "{protected.original.name}"', protected.original.rows
     try:
-        kept = remove_refilled(protected, goals, view)
+        kept, outcomes = _remove_found(protected, unlisted)
     except OutOfReachError as error:
         raise InvalidInput(subject, [Problem("limits", str(error))]) from error
-    outcomes = [judge_model(limit, kept.dataset, select_known(kept)) for limit in models]
     if kept.removed > floor(protected.suppression_limit * rows + 1e-9):
         message = (
             f"{kept.removed:,} of {rows:,} {protected.original.subjects} would have to be removed, "
@@ -148,8 +159,69 @@ def withstand_published(protected: Protected, unlisted: Unlisted | None = None) 
     removed = kept.removed - protected.removed
     values = {"removed": removed, "total": rows, "subjects": protected.original.subjects}
     note = Sentence("divulge.protection", "recipe.refilled", values)
-    judged = protected.outcomes if not removed else (*kept.outcomes, *outcomes)
+    judged = protected.outcomes if not removed else outcomes
     return replace(kept, outcomes=judged, notes=(*kept.notes, note))
+
+
+def withstand_recoding(
+    protected: Protected,
+    unlisted: Unlisted | None = None,
+    *,
+    recode_alike: Callable[[], Protected] | None = None,
+) -> tuple[Protected, PublishedJudgement]:
+    """A recoding as it may go out, and the judgement on it.
+
+    Records that can be found once coarse cells are refilled are removed, if no more go than the
+    suppression limit allows; else all are recoded alike (`recode_alike`), if that was not done and
+    withstands it. Else the recoding stays as it is, and the judgement says how many would have to
+    go.
+    """
+    single = _withstand_by_removal(protected, unlisted)
+    if single[1].status == "pass" or single[1].by_count_only or recode_alike is None:
+        return single
+    try:
+        alike, judgement = _withstand_by_removal(recode_alike(), unlisted)
+    except OutOfReachError:
+        return single
+    if judgement.status != "pass":
+        return single
+    values = {"removed": single[1].needed, "loss": alike.loss, "single": protected.loss}
+    note = Sentence("divulge.protection", "recoding.alike_withstands", values)
+    return replace(alike, notes=(*alike.notes, note)), judgement
+
+
+def _withstand_by_removal(
+    protected: Protected, unlisted: Unlisted | None
+) -> tuple[Protected, PublishedJudgement]:
+    """The same without records that refilling finds, or as it is if these are too many."""
+    judgement = judge_published(protected, unlisted=unlisted)
+    if judgement.status == "pass" or judgement.by_count_only:
+        return protected, judgement
+    try:
+        kept, outcomes = _remove_found(protected, unlisted)
+    except OutOfReachError:
+        return protected, replace(judgement, needed=protected.original.rows)
+    is_too_much = kept.removed > floor(protected.suppression_limit * protected.original.rows + 1e-9)
+    if is_too_much or not all(outcome.held for outcome in outcomes):
+        return protected, replace(judgement, needed=kept.removed if is_too_much else 0)
+    values = {"removed": kept.removed - protected.removed, "loss": kept.loss}
+    note = Sentence("divulge.protection", "recoding.restored", values)
+    # What was proved is of levels, and not of who must go besides.
+    kept = replace(kept, outcomes=outcomes, notes=(*kept.notes, note), proved=False)
+    return kept, judge_published(kept, unlisted=unlisted)
+
+
+def _remove_found(
+    protected: Protected, unlisted: Unlisted | None
+) -> tuple[Protected, tuple[Outcome, ...]]:
+    """The same without records that refilling finds, and what limits say of it."""
+    view = _view_published(protected, (), unlisted, keep_order=False)
+    limits = [limit for limit in protected.limits if has_protection_method(limit)]
+    models = [limit for limit in protected.limits if not has_protection_method(limit)]
+    goals = build_goals(protected.original, limits) if limits else []
+    kept = remove_refilled(protected, goals, view)
+    judged = [judge_model(limit, kept.dataset, select_known(kept)) for limit in models]
+    return kept, (*kept.outcomes, *judged)
 
 
 # A recipe is applied on a lower floor than that of the attack.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -104,8 +105,9 @@ def recode(
 ) -> None:
     """Recode attributes of a file so that every limit holds with the least loss."""
     from divulge.cli.run_context import set_run_conditions
-    from divulge.protection import Recipe, judge_published
+    from divulge.protection import Recipe
     from divulge.protection import recode as recode_dataset
+    from divulge.protection.published_judgement import withstand_recoding
     from divulge.protection.result.published_columns import list_unlisted_columns
 
     if apply is not None:
@@ -130,34 +132,38 @@ def recode(
         _refuse_second_roles(records, more_roles)
         records = add_roles(records, more_roles, keep=True)
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
+        recode_alike = None
         if apply is not None:
             protected = Recipe.load(apply).apply(
                 records, suppression_limit=suppression_limit, unlisted=unlisted
             )
         else:
-            protected = recode_dataset(
+            is_local = local or search in ("nested", "clusters")
+            limits = _list_limits(
+                data,
+                reader.dataset,
+                k=k,
+                sensitive=sensitive,
+                diversity=diversity,
+                closeness=closeness,
+            )
+            recode_records = partial(
+                recode_dataset,
                 records,
-                _list_limits(
-                    data,
-                    reader.dataset,
-                    k=k,
-                    sensitive=sensitive,
-                    diversity=diversity,
-                    closeness=closeness,
-                ),
+                limits,
                 SUPPRESSION_LIMIT if suppression_limit is None else suppression_limit,
                 utility,
-                search,
-                local=local or search in ("nested", "clusters"),
                 is_a=parse_level_files(hierarchy),
                 never=never or (),
                 importance=_parse_importance(importance or []),
             )
+            protected = recode_records(search, local=is_local)
+            recode_alike = recode_records if is_local else None
             protected = _note_left_out(protected, data, has_own=bool(k or diversity or closeness))
+        protected, judgement = withstand_recoding(protected, unlisted, recode_alike=recode_alike)
         if target is not None:
             protected.utility_for(target)  # one that cannot be is said before anything is written
             protected = replace(protected, target=target)
-        judgement = judge_published(protected, unlisted=unlisted)
         is_refused = bool(undecided) or judgement.status != "pass"
         if not is_refused:
             _write_results(

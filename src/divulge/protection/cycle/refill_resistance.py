@@ -20,6 +20,7 @@ from divulge.assessment import Sentence
 from divulge.data import Dataset
 from divulge.protection.changes.decision_log import Change, DecisionLog
 from divulge.protection.cycle.request import CycleRequest
+from divulge.protection.cycle.utility_score import sum_loss
 from divulge.protection.limits.per_record import Goal
 from divulge.protection.refill.cells import has_secret_cells
 from divulge.protection.resistance.published_view import PublishedView, select_known
@@ -81,9 +82,9 @@ def withstand_refilling(
             decisions=_log_dropped(protected, tellers.dropped),
             dropped=tellers.dropped,
         )
-    protected = remove_refilled(protected, goals, tellers.published)
-    _refuse_many_removed(protected, plan)
-    return protected
+    withstanding = remove_refilled(protected, goals, tellers.published)
+    _refuse_many_removed(withstanding, plan)
+    return _tell_what_removal_costs(withstanding, protected.removed, plan)
 
 
 @dataclass(kw_only=True)
@@ -212,6 +213,16 @@ def _log_dropped(protected: Protected, dropped: Mapping[str, Sequence[str]]) -> 
     ]
     log = protected.decisions
     return replace(log, changes=(*log.changes, *changes))
+
+
+def _tell_what_removal_costs(protected: Protected, before: int, plan: CycleRequest) -> Protected:
+    """The same with a note if records were removed after levels had been compared by their loss."""
+    removed = protected.removed - before
+    if not removed or not any(note.key == "recoding.joint" for note in protected.notes):
+        return protected
+    values = {"removed": removed, "loss": sum_loss(protected, plan)}
+    note = Sentence("divulge.protection", "recoding.removed_after", values)
+    return replace(protected, notes=(*protected.notes, note))
 
 
 def _refuse_many_removed(protected: Protected, plan: CycleRequest) -> None:
