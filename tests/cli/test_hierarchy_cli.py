@@ -43,8 +43,15 @@ def test_a_hierarchy_that_is_written_can_be_edited_and_shown_again(
     path.write_text("Roma;Center;*\nMilano;North;*\nTorino;North;*\n")
     assert "North (2 values, 3 records)" in run(people, "town", "--levels", path).stdout
     again = tmp_path / "town.hrc"
-    run(people, "town", "--levels", path, "--out", again)
+    said = run(people, "town", "--levels", path, "--out", again).stdout
     assert again.read_text() == "Center\n@Roma\nNorth\n@Milano\n@Torino\n"
+    # What stands above all codes is not in such a file, and comes back if it is named.
+    assert '--total "*" --out FILE.csv' in said
+    whole = tmp_path / "whole.csv"
+    run(people, "town", "--levels", again, "--total", "*", "--out", whole)
+    assert whole.read_text() == path.read_text()
+    refused = run(people, "town", "--levels", path, "--total", "*")
+    assert "--total: goes with --levels and a file of tau-ARGUS" in str(refused.exception)
 
 
 def test_a_call_that_cannot_be_is_refused_and_nothing_is_replaced(

@@ -267,3 +267,42 @@ def test_what_another_column_tells_of_a_history_was_not_made_coarser(
     assert '"product"' in text
     with pytest.raises(OutOfReachError, match="inferred from other columns"):
         Release.load(tmp_path / "release.toml").protect()
+
+
+def test_a_reader_of_a_recoded_file_is_told_to_have_sought_its_coarser_values(
+    tmp_path: Path,
+) -> None:
+    """A file whose columns were recoded does not look like one: the original tells it."""
+    rows = [f"{20 + n % 40},{'mf'[n % 2]}" for n in range(400)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,sex", *rows]))
+    (tmp_path / "release.toml").write_text(
+        """
+[[dataset]]
+name = "people"
+source = "people.csv"
+roles = { quasi_identifier = ["age", "sex"] }
+hierarchies = { age = { intervals = [[20, 30, 40, 50]] } }
+
+[[adversary]]
+name = "reader"
+attack = "refill"
+
+[[limit]]
+dataset = "people"
+measure = "k_anonymity"
+at_least = 30
+
+[[limit]]
+adversary = "reader"
+measure = "deterministic.posterior"
+at_most = 0.01
+
+[protection]
+methods = ["recode"]
+"""
+    )
+    p = dv.Release.load(tmp_path / "release.toml").protect()
+    [reader] = p.after.assessments
+    assert p.status == "pass"
+    assert (reader.secrets, reader.figures["coarse_hidden"]) == (400, 400)
+    assert "nothing to refill" not in str(reader)

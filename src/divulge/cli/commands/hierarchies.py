@@ -23,6 +23,13 @@ def hierarchy(
         Path | None,
         typer.Option(help="A hierarchy to show: a file of levels (ARX), or of tau-ARGUS (.hrc)."),
     ] = None,
+    total: Annotated[
+        str | None,
+        typer.Option(
+            help="What stands above all codes of tau-ARGUS: its files leave that out, so that "
+            "nothing does if it is not named."
+        ),
+    ] = None,
     method: Annotated[
         Literal[
             "intervals", "quantiles", "dates", "prefixes", "continents", "likeness", "frequency"
@@ -40,11 +47,15 @@ def hierarchy(
     """Show how an attribute can become coarser, level by level: a hierarchy, given or proposed."""
     from divulge.cli.run_context import set_run_conditions
     from divulge.data import Hierarchy, build_hierarchy_tree, propose_hierarchy
+    from divulge.data.hierarchies.files import find_hierarchy_format, find_unwritten_total
     from divulge.work import InvalidInput, Problem
 
     if levels is not None and method is not None:
         message = "goes with a proposal, and not with --levels."
         raise InvalidInput("divulge hierarchy", [Problem("--method", message)])
+    if total is not None and (levels is None or find_hierarchy_format(levels, None) != "argus"):
+        message = "goes with --levels and a file of tau-ARGUS (.hrc); others have all their levels."
+        raise InvalidInput("divulge hierarchy", [Problem("--total", message)])
     inputs = [str(path) for path in (data, levels) if path is not None]
     with set_run_conditions(None, {"--out": out}, inputs, overwrite):
         dataset = reader.read(data)
@@ -53,10 +64,13 @@ def hierarchy(
             proposal = propose_hierarchy(dataset, attribute, method)
             chosen = proposal.hierarchy
         else:
-            chosen = Hierarchy.from_file(levels)
+            chosen = Hierarchy.from_file(levels, total=total)
         tree = build_hierarchy_tree(dataset, attribute, chosen)
+        left_out = None
         if out is not None:
-            _make_table(dataset, tree.attribute, chosen).write(out)
+            table = _make_table(dataset, tree.attribute, chosen)
+            table.write(out)
+            left_out = find_unwritten_total(table.table or {}, out)
     with tolerate_closed_pipe():
         if json:
             print_json(_gather_content(tree.to_dict(), chosen, proposal, out))
@@ -65,6 +79,8 @@ def hierarchy(
         lines.append(str(tree))
         if out is not None:
             lines += ["", build_sentence("hierarchy.written", path=out)]
+        if left_out is not None:
+            lines.append(build_sentence("hierarchy.without_total", path=out, total=left_out))
         print_text("\n".join(lines))
 
 

@@ -136,6 +136,12 @@ def write_indented_codes(
         part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
+def find_unwritten_total(table: Mapping[str, Ancestors], path: Path) -> str | None:
+    """What stands above all values, where a file of this name leaves it out."""
+    is_list = find_hierarchy_format(path, None) == "argus"
+    return _find_total(_list_chains(table)) if is_list else None
+
+
 def read_code_labels(path: Path) -> dict[str, str]:
     """The texts of codes from a tau-ARGUS code list (.cdl): `code,label`, one a line."""
     labels = {}
@@ -204,14 +210,24 @@ def _climb(code: str, parent_of: Mapping[str, str | None]) -> list[str]:
 
 def _indent_codes(table: Mapping[str, Ancestors], lead: str) -> Iterator[str]:
     """The lines, from the top down; values of one branch stand together, in the table's order."""
-    chains = [
+    chains = _list_chains(table)
+    if _find_total(chains) is not None:
+        chains = [chain[1:] for chain in chains]
+    yield from _indent_branches(chains, 0, lead)
+
+
+def _list_chains(table: Mapping[str, Ancestors]) -> list[tuple[str, ...]]:
+    """Of each value, what it is one of, from the top down to itself."""
+    return [
         tuple(reversed(list(dict.fromkeys((value, *ancestors)))))
         for value, ancestors in table.items()
     ]
+
+
+def _find_total(chains: Sequence[tuple[str, ...]]) -> str | None:
+    """What stands above all values; None if nothing does."""
     tops = {chain[0] for chain in chains}
-    if len(tops) == 1 and all(len(chain) > 1 for chain in chains):
-        chains = [chain[1:] for chain in chains]
-    yield from _indent_branches(chains, 0, lead)
+    return tops.pop() if len(tops) == 1 and all(len(chain) > 1 for chain in chains) else None
 
 
 def _indent_branches(chains: Sequence[tuple[str, ...]], depth: int, lead: str) -> Iterator[str]:

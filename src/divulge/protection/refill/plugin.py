@@ -88,6 +88,22 @@ class RefillAttack(AttackDefaults):
         """The same, told by the truth."""
         return self.run(settings, [released, original])
 
+    def run_on_protected(
+        self,
+        settings: RefillSettings,
+        datasets: Sequence[Dataset],
+        originals: Sequence[Dataset],
+    ) -> Assessment | None:
+        """The same where only the original tells that something was made coarser.
+
+        A recoded file need not look like one: its coarser values are all the values that it has.
+        """
+        dataset, original = datasets[0], originals[0]
+        is_plain = len(datasets) > 1 or has_secret_cells(dataset)
+        if is_plain or original.rows != dataset.rows or not has_secret_cells(dataset, original):
+            return None
+        return self.run(settings, [dataset, original])
+
     def advice(self, adversary: Adversary) -> Sentence:
         """Publish fewer of the columns that tell."""
         return Sentence(CATALOGUE, "refill.advice", {"adversary": adversary.name})
