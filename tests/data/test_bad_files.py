@@ -151,6 +151,6 @@ def test_what_a_format_would_change_is_refused_before_anything_is_written(tmp_pa
     with pytest.raises(InvalidInput, match='"age": differs from "Age" only by case'):
         names.write(tmp_path / "people.duckdb")
     texts = Dataset.from_arrow(pa.table({"town": ["a\0b"]}))
-    with pytest.raises(InvalidInput, match='"town": holds a NUL character'):
+    with pytest.raises(InvalidInput, match='"town": contains a NUL character'):
         texts.write(tmp_path / "towns.csv")
     assert list(tmp_path.iterdir()) == []

@@ -172,7 +172,7 @@ def test_a_folder_of_files_that_disagree_is_refused_naming_each(tmp_path: Path) 
     pq.write_table(pa.table({"age": ["young"], "sex": ["M"]}), tmp_path / "b.parquet")
     pq.write_table(pa.table({"age": [2], "gender": ["M"]}), tmp_path / "c.parquet")
     message = refused(tmp_path)
-    assert 'b.parquet, column "age": holds text where a.parquet holds numbers' in message
+    assert 'b.parquet, column "age": contains text where a.parquet contains numbers' in message
     assert 'c.parquet: lacks "sex"' in message
     assert 'c.parquet: also has "gender"' in message
 

@@ -80,8 +80,9 @@ def test_day_and_month_that_may_be_either_are_asked_for(tmp_path: Path) -> None:
     texts = ["03/04/2020", "05/06/2020"]
     with pytest.raises(InvalidInput) as error:
         read_column(texts, tmp_path)
-    assert 'record 1, column "when": holds dates that may have the day first or the month' in str(
-        error.value
+    assert (
+        'record 1, column "when": contains dates that may have the day first or the month'
+        in str(error.value)
     )
     assert 'dates = "dmy"' in str(error.value)
     assert read_column(texts, tmp_path, dates="dmy")[0] == dt.date(2020, 4, 3)
@@ -140,7 +141,7 @@ def test_no_record_is_lost_where_dates_are_missing(tmp_path: Path) -> None:
         ("%d.%m.%y", 'sign "%y"'),
         ("%d.%m", "no year"),
         ({"wen": "dmy"}, 'Did you mean "when"?'),
-        ({"id": "dmy"}, 'holds no dates of the order "dmy"'),
+        ({"id": "dmy"}, 'contains no dates of the order "dmy"'),
         ({"when": "%Y-%m-%d"}, 'is no date as "%Y-%m-%d" has it'),
     ],
 )
@@ -258,7 +259,7 @@ def test_a_letter_that_the_encoding_has_not_is_refused_or_written_in_unicode(
     path.write_bytes("town\nKöln\nBonn\n".encode("latin-1"))
     towns = dv.read(path, encoding="latin-1")
     greek = dv.data.Dataset.from_arrow(pa.table({"town": ["Köln", "Αθήνα"]}))
-    with pytest.raises(InvalidInput, match='holds letters that the encoding "latin-1" has not'):
+    with pytest.raises(InvalidInput, match='contains letters that the encoding "latin-1" lacks'):
         greek.write(out, encoding="latin-1")
     assert not out.exists()
     towns.write(out)

@@ -92,7 +92,9 @@ def test_a_file_without_header_does_not_show_its_first_record(rows: Rows) -> Non
 
 
 def test_a_frame_of_mixed_kinds_is_refused_without_its_values() -> None:
-    with pytest.raises(InvalidInput, match='column "name": holds values of different kinds') as e:
+    with pytest.raises(
+        InvalidInput, match='column "name": contains values of different kinds'
+    ) as e:
         Dataset.from_pandas(pd.DataFrame({"name": [1, "zweiundvierzig"]}))
     assert "zweiundvierzig" not in str(e.value)
 

@@ -136,8 +136,8 @@ def test_what_r_keeps_in_a_shorter_form_is_the_vector_that_it_means(tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"X\n" + struct.pack(">iii", 2, 0, 0) + integers(1, 2), "holds no data frame"),
-        (frame(x=vector(19, [integers(1), integers(2)])), "holds lists"),
+        (b"X\n" + struct.pack(">iii", 2, 0, 0) + integers(1, 2), "contains no data frame"),
+        (frame(x=vector(19, [integers(1), integers(2)])), "contains lists"),
         (frame(x=integers(1, 2), y=integers(1)), "table of its own"),
         (frame(x=integers(9, 1, levels=strings("f"), class_=strings("factor"))), "levels lack"),
         (b"X\n" + struct.pack(">iiii", 2, 0, 0, 3), "functions"),

@@ -81,7 +81,7 @@ def test_types_are_told_from_all_values_and_codes_stay_text(tmp_path: Path) -> N
 def test_a_date_that_does_not_exist_is_pointed_out_and_can_be_read_as_text(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("date,n\n2018-02-30,1\n")
-    with pytest.raises(InvalidInput, match='column "date": holds a date that does not exist'):
+    with pytest.raises(InvalidInput, match='column "date": contains a date that does not exist'):
         read(path)
     assert read(path, text=["date"]).to_arrow().to_pylist() == [{"date": "2018-02-30", "n": 1}]
 

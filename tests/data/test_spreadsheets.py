@@ -80,9 +80,12 @@ def test_of_several_sheets_one_is_asked_for(tmp_path: Path) -> None:
         (lambda sheet: sheet.merge_cells("D1:E1"), "cells D1:E1: are merged"),
         (lambda sheet: sheet.merge_cells("A3:A4"), "cells A3:A4: are merged"),
         (lambda sheet: sheet.cell(3, 4, "=A1+1"), "cell D3: 1 formula has never been computed"),
-        (lambda sheet: sheet.cell(4, 1, "3"), 'row 4, column "id": holds text where 2 other cells'),
+        (
+            lambda sheet: sheet.cell(4, 1, "3"),
+            'row 4, column "id": contains text where 2 other cells',
+        ),
         (lambda sheet: sheet.cell(4, 8, "note"), "row 4: has content beside the columns"),
-        (lambda sheet: sheet.cell(3, 4, "#N/A"), "cell D3: holds the error #N/A"),
+        (lambda sheet: sheet.cell(3, 4, "#N/A"), "cell D3: contains the error #N/A"),
         (lambda sheet: sheet.__setitem__("B1", None), "column 2: has no name in the header"),
         (lambda sheet: sheet.delete_rows(2, 3), "has a header and no records"),
     ],
@@ -219,7 +222,7 @@ def test_a_workbook_is_the_same_byte_by_byte(tmp_path: Path) -> None:
     ("values", "message"),
     [
         (["a", ""], "an empty text"),
-        (["\x01"], "a letter that a sheet does not hold"),
+        (["\x01"], "a letter that a sheet does not allow"),
         ([2**60], "whole numbers that a sheet rounds"),
         ([dt.date(1850, 1, 1)], "days before March 1900"),
         (["a" * 40_000], "a text too long"),

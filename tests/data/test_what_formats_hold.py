@@ -349,7 +349,7 @@ def test_a_refusal_of_the_writer_itself_is_passed_on_without_its_words(
         raise pyreadstat.ReadstatError("a secret value")
 
     monkeypatch.setattr(pyreadstat, "write_dta", refuse)
-    with pytest.raises(dv.DivulgeError, match="Stata's format cannot hold") as caught:
+    with pytest.raises(dv.DivulgeError, match="Stata's format cannot store") as caught:
         Dataset.from_arrow(pa.table({"v": [1, 2]})).write(tmp_path / "data.dta")
     assert "secret" not in str(caught.value)
 

@@ -73,7 +73,7 @@ def test_a_time_of_one_zone_is_read_by_its_wall_clock() -> None:
 
 
 def test_numbers_are_no_times() -> None:
-    with pytest.raises(InvalidInput, match='"date" holds numbers'):
+    with pytest.raises(InvalidInput, match='"date" contains numbers'):
         history(purchases(date=[20240301, 20240302, 20240303]))
 
 
@@ -104,7 +104,7 @@ def test_a_return_nets_what_it_returns() -> None:
 
 def test_hours_are_not_known_of_days() -> None:
     days = purchases(date=[dt.date(2024, 3, 1)] * 3)
-    with pytest.raises(InvalidInput, match="holds days without hours"):
+    with pytest.raises(InvalidInput, match="contains days without hours"):
         attack(history(days), Attacker("hour"))
 
 

@@ -85,7 +85,7 @@ def test_the_same_risk_by_a_function_and_by_name_stand_alike(
         (lambda dataset: [0.5] * (dataset.rows - 1), "there are 7"),
         (lambda dataset: [-0.5] * dataset.rows, "is not from 0 to 1 for 7 of 7"),
         (lambda dataset: [float("nan")] * dataset.rows, "is not from 0 to 1 for 7 of 7"),
-        (lambda dataset: ["Roma"] * dataset.rows, "holds something that is no number"),
+        (lambda dataset: ["Roma"] * dataset.rows, "contains something that is no number"),
     ],
 )
 def test_what_is_no_risk_is_refused_and_not_quoted(function: Any, message: str) -> None:

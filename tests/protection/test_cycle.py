@@ -214,7 +214,7 @@ def test_loss_counts_the_values_that_a_coarser_one_stands_for() -> None:
             ],
             '"Sector" has 4 values; 9 cannot be',
         ),
-        ([], "holds none; say what must hold"),
+        ([], "contains none; say what must hold"),
     ],
 )
 def test_limits_that_cannot_be_kept_are_refused_before_anything_is_done(

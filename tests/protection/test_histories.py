@@ -238,7 +238,7 @@ def test_what_is_no_wish_is_refused(change: dict[str, Any], why: str) -> None:
 
 
 def test_what_holds_no_times_cannot_be_told_by_the_month() -> None:
-    with pytest.raises(InvalidInput, match="holds no times"):
+    with pytest.raises(InvalidInput, match="contains no times"):
         coarsen_times(datasets.purchases_example(), "goods", "month")
 
 

@@ -384,8 +384,8 @@ def test_where_nulls_are_values_no_more_cells_of_a_record_are_hidden_than_suffic
         ({"k": None}, "k: .* is not a whole number"),
         ({"cells_per_record": "1"}, "cells_per_record: .* is not a whole number"),
         ({"cells_per_record": 1.5}, "cells_per_record: .* is not a whole number"),
-        ({"cost": {"Area": "x"}}, 'cost, "Area": holds something that is no number'),
-        ({"importance": {"Area": "x"}}, 'cost, "Area": holds something that is no number'),
+        ({"cost": {"Area": "x"}}, 'cost, "Area": contains something that is no number'),
+        ({"importance": {"Area": "x"}}, 'cost, "Area": contains something that is no number'),
     ],
 )
 def test_wishes_that_are_no_numbers_are_refused(asked: dict[str, Any], why: str) -> None:

@@ -144,10 +144,10 @@ def test_a_hyper_shows_its_size_and_no_values() -> None:
         ([[0, 0], [0, 0]], "all zero"),
         (sparse.csr_array((2, 3)), "all zero"),
         ([[1, 2], [3]], "rows differ in length"),
-        ([["a", "b"]], "has to hold numbers"),
-        ([[1j, 2]], "has to hold numbers"),
+        ([["a", "b"]], "has to contain numbers"),
+        ([[1j, 2]], "has to contain numbers"),
         ([[None, 2]], "NaN at row 0, column 0"),
-        ([[object(), 2]], "has to hold numbers only"),
+        ([[object(), 2]], "has to contain numbers only"),
         ([1, 2, 3], "1 dimensions; it needs 2"),
     ],
 )

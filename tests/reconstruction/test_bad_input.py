@@ -80,7 +80,7 @@ def test_a_place_of_two_states_is_refused() -> None:
         ([5, -6, 9], "1 row has a negative amount"),
         ([5, None, 9], "1 row has no amount"),
         ([5.5, 6.0, 9.0], "1 row has an amount that is no whole number of steps of 1"),
-        (["5", "six", "9"], "holds no numbers"),
+        (["5", "six", "9"], "contains no numbers"),
     ],
 )
 def test_totals_that_are_none_are_refused_with_counts(value: list[Any], why: str) -> None:

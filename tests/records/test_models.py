@@ -476,7 +476,7 @@ def test_an_inference_is_a_plain_count_of_classes(
         ({"model": "CRS", "population": FIRST}, "asks CMS"),
         ({"model": "CRS", "prior": "weigth"}, 'there is no weight "weigth"'),
         ({"model": "CRS", "prior": [1, 2]}, "has 2 numbers for 10 records"),
-        ({"model": "CRS", "prior": ["a"] * 10}, "prior: holds something that is not a number"),
+        ({"model": "CRS", "prior": ["a"] * 10}, "prior: contains something that is not a number"),
         ({"model": "IRS", "target": 3}, "target: give a value for each attribute"),
         ({"model": "IRS", "target": "A"}, "target: give a value for each attribute"),
         ({"model": "CRS", "release": "protected.csv"}, "release: give a dataset"),

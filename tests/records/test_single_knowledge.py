@@ -165,7 +165,7 @@ def test_pairs_that_cannot_be_are_refused_and_strangers_are_counted() -> None:
     for pairs, message in (
         ([(99, "gender")], "names records that are not there"),
         ([(0, "gendr")], 'no attribute "gendr".*gender'),
-        ([(0,)], "holds what is no pair"),
+        ([(0,)], "contains what is no pair"),
     ):
         with pytest.raises(InvalidInput, match=message):
             records.attack(pupils, knows="grade", knows_also=pairs)

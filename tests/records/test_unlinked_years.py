@@ -138,7 +138,7 @@ def test_pairs_are_as_likely_as_all_matchings_say(pairs: list[tuple[int, int, fl
         ({"link": {"school_code": "moves"}}, "needs an attribute that never changes"),
         ({"link": {"gendre": "same"}}, 'Did you mean "gender"'),
         ({"link": {"gender": "sometimes"}}, '"same", "moves", or a number'),
-        ({"link": {"gender": 1}}, "holds no numbers that grow"),
+        ({"link": {"gender": 1}}, "contains no numbers that grow"),
         ({"seeks": "school_code"}, "is known already"),
         ({"truth": "id"}, 'no attribute "id"|"id"'),
         ({"leaving": 2}, "leaving"),

@@ -396,4 +396,4 @@ def test_a_cell_hidden_for_a_limit_that_another_dataset_counts_is_not_judged(
     p = Release.load(release.path).protect(out=tmp_path / "out")
     assert p.suppressed_cells > 0
     assert p.status == "not judged"
-    assert "less how many do here" in str(p.after)
+    assert "by subtracting the counts" in str(p.after)

@@ -255,7 +255,7 @@ def test_cells_grow_from_no_link_to_400_where_many_companies_stand_alone(tmp_pat
         (
             '[[adversary]]\nname = "a"\nattack = "risk"\ndataset = ["companies", "owners"]\n'
             'links = { dataset = "owners" }',
-            "holds the links; leave it out here",
+            "contains the links; leave it out here",
         ),
     ],
 )

@@ -99,7 +99,7 @@ def test_the_result_keeps_to_its_schema_and_the_log_names_no_value(tmp_path: Pat
 def test_an_original_is_never_overwritten_and_files_only_if_that_is_said(tmp_path: Path) -> None:
     release = released(tmp_path, CLASSMATE)
     before = files(tmp_path)
-    with pytest.raises(InvalidInput, match="holds an input of this run"):
+    with pytest.raises(InvalidInput, match="contains an input of this run"):
         release.protect(out=tmp_path, overwrite=True)
     assert files(tmp_path) == before
     release.protect(out=tmp_path / "out")

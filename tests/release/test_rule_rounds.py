@@ -70,7 +70,7 @@ def test_records_that_rules_link_only_when_others_are_gone_are_found_as_hardly_a
     protected = protect(tmp_path / "linked", rules, limits)
     assert protected.status == "pass"
     assert dict(read_results(protected).besides) == {"linked": 1}
-    assert "rules gave besides: 1 linked" in str(protected.after)
+    assert "the rules also derived: 1 linked" in str(protected.after)
     assert protected.suppressed_cells > 0
 
 

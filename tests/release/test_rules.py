@@ -548,7 +548,7 @@ def test_what_is_few_once_somebody_else_is_removed_is_removed_too(tmp_path: Path
     path = write_release(tmp_path, FEW_OF_AN_AREA, limit("k_anonymity", "at_least = 2"), ALONE)
     protected = Release.load(path).protect(out=tmp_path / "out")
     assert protected.status == "pass"
-    assert "rules asked for 2 further changes" in str(protected.after)
+    assert "the rules required 2 further changes" in str(protected.after)
     rules = Counter(str(each.rule) for each in protected.decisions)
     assert rules == {"a4 objects": 1, "I is of an area with few": 2}
     published = read_records(next((tmp_path / "out" / "release").glob("companies*.csv")))
@@ -566,7 +566,7 @@ def test_rules_that_go_on_asking_are_stopped_with_what_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_release(tmp_path, CHAIN, limit("k_anonymity", "at_least = 2"), ALONE)
-    assert "rules asked for 3 further changes" in str(Release.load(path).protect().after)
+    assert "the rules required 3 further changes" in str(Release.load(path).protect().after)
     monkeypatch.setattr(tuning, "MOST_ROUNDS", 3)
     with pytest.raises(OutOfReachError, match="after each of 3 protections"):
         Release.load(path).protect(out=tmp_path / "out")
@@ -751,7 +751,7 @@ def test_what_is_wrong_with_rules_is_said_before_records_are_read(
         ('category("sise", "sensitive").', 'Did you mean "size"'),
         ('hide("firms", "a1", "area").', '"firms" is no dataset of records'),
         ('risk("a1", 1.5).', "1 of the risks that rules derive are no numbers from 0 to 1"),
-        ('recode("area", "high").', "holds something that is no whole number"),
+        ('recode("area", "high").', "contains something that is no whole number"),
         ("x(1). y(A / B) :- x(A), B = A - 1.", "division"),
         ('own(X, Y) from "stakes.csv".', 'there is no file "stakes.csv"'),
         ('own(X, Y) from dataset "firm".', 'there is no dataset "firm"'),

@@ -183,7 +183,7 @@ at_least = 1
 """)
     before = (data / "pupils.parquet").read_bytes()
     for out in (data, data / "new"):
-        with pytest.raises(InvalidInput, match="holds an input|folder of inputs"):
+        with pytest.raises(InvalidInput, match="contains an input|folder of inputs"):
             Release.load(tmp_path / "release.toml").protect(out=out, overwrite=True)
     assert (data / "pupils.parquet").read_bytes() == before
 

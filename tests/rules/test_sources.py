@@ -103,9 +103,9 @@ def test_what_came_out_can_go_in_again() -> None:
     ("given", "message"),
     [
         ([(1, 2), (1,)], "every row is a tuple of 2 values; row 2 is not"),
-        ([(1, object())], "column 2: holds values that do not fit together"),
-        ([(10**30, 1)], "row 1, column 1: holds a number too large"),
-        (pa.table({"a": [float("inf")], "b": [1]}), 'column "a": holds an infinite number'),
+        ([(1, object())], "column 2: contains values that do not fit together"),
+        ([(10**30, 1)], "row 1, column 1: contains a number too large"),
+        (pa.table({"a": [float("inf")], "b": [1]}), 'column "a": contains an infinite number'),
         (pa.table({"a": ["\x01n1"], "b": [1]}), "with the control character"),
         ("text", "this is a str"),
     ],

@@ -47,7 +47,7 @@ def in_arrow(values: list[Any], kind: pa.DataType | None = None) -> pa.Table:
     ],
 )
 def test_a_row_is_refused_with_its_place(value: Any, message: str) -> None:
-    with pytest.raises(InvalidInput, match=f'"own", row 2, column 1: holds {message}'):
+    with pytest.raises(InvalidInput, match=f'"own", row 2, column 1: contains {message}'):
         evaluate(Program.parse("q(X) :- own(X, _)."), {"own": [("a", 1), (value, 2)]})
 
 
@@ -72,7 +72,7 @@ def test_a_row_is_refused_with_its_place(value: Any, message: str) -> None:
     ],
 )
 def test_a_column_is_refused_with_its_name(table: pa.Table, message: str) -> None:
-    with pytest.raises(InvalidInput, match=f'"own", column "value": holds {message}'):
+    with pytest.raises(InvalidInput, match=f'"own", column "value": contains {message}'):
         evaluate(Program.parse("q(X) :- own(_, X)."), {"own": table})
 
 

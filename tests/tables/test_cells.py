@@ -41,7 +41,7 @@ def test_subtotals_are_codes_of_the_hierarchy(tmp_path: Path) -> None:
     text = (tmp_path / "t.csv").read_text()
     (tmp_path / "t.csv").write_text(text.replace('"y","x"', '"yy","x"'))
     with pytest.raises(
-        InvalidInput, match="record .*holds a code that the hierarchy does not know"
+        InvalidInput, match="record .*contains a code that the hierarchy does not know"
     ):
         read_cells(tmp_path / "t.csv", ["from", "to"], hierarchies=given)
 

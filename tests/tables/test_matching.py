@@ -386,7 +386,7 @@ def test_what_cannot_be_asked_is_said(rules: dict[str, Any], message: str) -> No
 def test_tables_of_magnitudes_need_the_suppressor_itself() -> None:
     table = Table.from_cells(FIGURE_2, measure="income")
     hidden = {(0, 0), (0, 1), (1, 0), (1, 1)}
-    with pytest.raises(InvalidInput, match="holds magnitudes"):
+    with pytest.raises(InvalidInput, match="contains magnitudes"):
         matching_attack(table.publish(hidden), 10, 10)
     found = matching_attack(
         table.publish(hidden), width=10, suppressor=lambda _: hidden, most_candidates=100

@@ -99,7 +99,7 @@ def test_weights_are_one_a_record_not_negative_and_not_all_zero() -> None:
     assert said(checks.weights("prior", np.array([0.0, 2.0]), 2)) == []
     for values, wanted in (
         ([1.0], "has 1 numbers for 2 records."),
-        ([1.0, np.nan], "holds something that is not a number."),
+        ([1.0, np.nan], "contains something that is not a number."),
         ([1.0, -1.0], "is negative in some records."),
         ([0.0, 0.0], "is zero in all records."),
     ):

@@ -103,7 +103,7 @@ def build_prior_chances(
         problems.add(f'"{name}"', "is missing; give a chance to each value of every attribute.")
     for name, chances in prior.items():
         if any(not 0 <= chance <= 1 for chance in chances.values()):
-            problems.add(f'"{name}"', "holds a number that is not a chance (0 to 1).")
+            problems.add(f'"{name}"', "contains a number that is not a chance (0 to 1).")
     problems.raise_any()
     by_code = []
     for name in names:

@@ -37,7 +37,7 @@ def read_weights(dataset: Dataset, prior: Any = "weight") -> Floats:
         try:
             values = np.asarray(prior, np.float64)
         except (TypeError, ValueError):
-            problems.add(place, "holds something that is not a number.")
+            problems.add(place, "contains something that is not a number.")
             problems.raise_any()
     problems.extend("", checks.weights(place, values, dataset.rows))
     problems.raise_any()
@@ -62,6 +62,6 @@ def read_number_column(dataset: Dataset, name: str) -> Floats:
     try:
         values = np.array([float(value) for value in column.values.to_pylist()], np.float64)
     except (TypeError, ValueError):
-        problem = Problem(f'weight "{name}"', "holds values that are not numbers.")
+        problem = Problem(f'weight "{name}"', "contains values that are not numbers.")
         raise InvalidInput(f'dataset "{dataset.name}"', [problem]) from None
     return np.append(values, np.nan)[column.codes]

@@ -90,7 +90,8 @@ READING_OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[
             bool,
             typer.Option(
-                "--header", help="The first line of the text file holds names, as it may not seem."
+                "--header",
+                help="The first line of the text file contains names, although it may not look so.",
             ),
         ],
         False,

@@ -100,10 +100,10 @@ class Dataset:
             try:
                 arrays[str(name)] = pa.array(frame[name], from_pandas=True)
             except UnicodeEncodeError:
-                message = "holds text that is not Unicode (half a pair of surrogates)."
+                message = "contains text that is not Unicode (half a pair of surrogates)."
                 problems.add(f'column "{name}"', message)
             except (pa.ArrowException, TypeError, OverflowError):
-                message = "holds values of different kinds; make it numbers, text or dates."
+                message = "contains values of different kinds; make it numbers, text or dates."
                 problems.add(f'column "{name}"', message)
         problems.raise_any()
         return cls.from_arrow(pa.table(arrays), **described)

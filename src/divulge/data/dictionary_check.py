@@ -72,7 +72,7 @@ def _compare_relation(relation: Relation) -> list[Remark]:
         others = profile.other_texts.get(attribute.name, 0)
         if 0 < others <= (1 - tuning.MOSTLY_NUMERIC_SHARE) * relation.rows:
             records = format_quantity(others, "record", "records")
-            remarks.append(Remark(attribute.name, f"holds numbers in all but {records}."))
+            remarks.append(Remark(attribute.name, f"contains numbers in all but {records}."))
     return remarks
 
 
@@ -141,7 +141,7 @@ def _compare_weight(attribute: Attribute, column: Column) -> Iterator[Remark]:
         return
     kind = column.values.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        yield Remark(attribute.name, "is the weight and does not hold numbers.")
+        yield Remark(attribute.name, "is the weight and does not contain numbers.")
         return
     if len(column.values) and pc.min(column.values).as_py() < 1:
         yield Remark(attribute.name, "is the weight and is below 1 for some records.")
@@ -163,9 +163,9 @@ def _find_mixed_values(attribute: Attribute, column: Column) -> Iterator[Remark]
     if 0 < others <= (1 - tuning.MOSTLY_NUMERIC_SHARE) * len(column.codes):
         first = int(np.argmax(~is_number[column.codes])) + 1
         message = (
-            f"holds numbers in all records but record {first:,}."
+            f"contains numbers in all records but record {first:,}."
             if others == 1
-            else f"holds numbers in all but {others:,} records, the first of them record {first:,}."
+            else f"contains numbers in all but {others:,} records, the first in record {first:,}."
         )
         other_values = column.values.filter(pa.array(~numeric))
         yield Remark(attribute.name, message, tuple(other_values.to_pylist()))

@@ -297,7 +297,7 @@ def _unify_kinds(values: Sequence[pa.Array]) -> pa.ChunkedArray:
         kind = pa.timestamp("us")
     else:
         descriptions = sorted(describe_kind(k) for k in kinds)
-        raise PieceMismatch(f"holds {' in one part and '.join(descriptions)} in another")
+        raise PieceMismatch(f"contains {' in one part and '.join(descriptions)} in another")
     cast_values = [v.cast(kind) if v.type != kind else v for v in values]
     return pa.chunked_array(cast_values, kind)
 
@@ -312,7 +312,7 @@ def _check_exact_integers(values: Sequence[pa.Array]) -> None:
             largest = max(abs(v) for v in pc.min_max(part).as_py().values())
             if largest > 2**53:
                 raise PieceMismatch(
-                    "holds whole numbers above 2^53 in one part and broken numbers in another"
+                    "contains whole numbers above 2^53 in one part and broken numbers in another"
                 )
 
 

@@ -171,7 +171,7 @@ def _check_same_columns(
         for name in column_names:
             mine, theirs = kinds.get(name), other_kinds.get(name)
             if mine and theirs and mine != theirs and "nothing" not in (mine, theirs):
-                message = f"holds {theirs} where {first.name} holds {mine}."
+                message = f"contains {theirs} where {first.name} contains {mine}."
                 problems.add(f'{path.name}, column "{name}"', message)
     problems.raise_any()
 

@@ -91,7 +91,7 @@ class Marginals:
         require_history("totals", history)
         problems = list(checks.one_of("unit", unit, UNITS, "a unit of time"))
         if unit == "hour" and not history.has_hours:
-            problems.append(Problem("unit", f'"{history.time}" holds days without hours.'))
+            problems.append(Problem("unit", f'"{history.time}" contains days without hours.'))
         if problems:
             raise InvalidInput("totals", problems)
         kinds, _ = history.baskets

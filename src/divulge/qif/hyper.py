@@ -285,7 +285,9 @@ def _check_codes(codes: npt.ArrayLike, name: str) -> Any:
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} has to be one code per record, and not empty.")
     if array.dtype.kind not in "biu":
-        raise ValueError(f"{name} has to hold whole numbers (codes from 0 on), not {array.dtype}.")
+        raise ValueError(
+            f"{name} has to contain whole numbers (codes from 0 on), not {array.dtype}."
+        )
     negative = np.flatnonzero(array < 0)
     if negative.size:
         raise ValueError(f"{name} has a negative code at index {negative[0]}.")

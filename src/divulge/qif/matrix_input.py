@@ -105,7 +105,7 @@ def read_signed_numbers(values: Any, name: str, *, dimensions: int, exact: bool 
             fractions[place] = Fraction(int(each.numerator), int(each.denominator))
         return fractions
     if exact:
-        raise ValueError(f"{name} has to hold whole numbers or Fractions to be taken exactly.")
+        raise ValueError(f"{name} has to contain whole numbers or Fractions to be taken exactly.")
     return _to_float_array(array, name)
 
 
@@ -136,11 +136,11 @@ def _require_cells(shape: tuple[int, ...], name: str, dimensions: int) -> None:
 
 def _to_float_array(array: NDArray[Any], name: str) -> Numbers:
     if array.dtype.kind not in "biufO":
-        raise ValueError(f"{name} has to hold numbers, not {array.dtype}.")
+        raise ValueError(f"{name} has to contain numbers, not {array.dtype}.")
     try:
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError):  # their text repeats the value
-        raise ValueError(f"{name} has to hold numbers only.") from None
+        raise ValueError(f"{name} has to contain numbers only.") from None
 
 
 def _find_invalid_value(values: Numbers) -> tuple[tuple[int, ...], str] | None:

@@ -252,7 +252,7 @@ class _Loader:
             message = f'no dataset has an attribute "{table.target}".'
             self.problems.add("protection, target", message, table.target, everywhere)
         if not all(0 < figure < inf for figure in table.importance.values()):
-            self.problems.add("protection, importance", "holds a figure that is not above 0.")
+            self.problems.add("protection, importance", "contains a figure that is not above 0.")
         return table
 
     def _find_rule_files(self) -> tuple[Path, ...]:

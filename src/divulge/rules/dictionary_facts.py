@@ -233,7 +233,7 @@ def _list_weights(dataset: Dataset, by_number: bool) -> pa.Table:
         kind = column.values.type
         tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
         if not any(test(kind) for test in tests):
-            message = "holds values that are not numbers."
+            message = "contains values that are not numbers."
             raise InvalidInput(f'dataset "{dataset.name}"', [Problem(place, message)])
         weights = column.to_arrow()
         if weights.null_count:

@@ -93,13 +93,13 @@ def list_cell_problems(settings: TablesSettings) -> Iterator[Problem]:
             yield Problem("total", "is of cells: say cells = true, or leave it out.")
         return
     if settings.value is None:
-        yield Problem("value", "is missing; name the attribute that holds the counts.")
+        yield Problem("value", "is missing; name the attribute that contains the counts.")
     if len(list_dimensions(settings)) > 1:
         yield Problem("by", "names several tables; cells are of one.")
     if settings.contributor is not None:
         yield Problem("contributor", "cells of a table do not say who contributed.")
     if any(getattr(settings, rule) for rule in SENSITIVITY_RULES if rule != "min_frequency"):
-        yield Problem("cells", "hold counts: min_frequency is the rule of sensitivity for them.")
+        yield Problem("cells", "contain counts: min_frequency is the rule of sensitivity for them.")
     totals = as_names(settings.total or ())
     if len(totals) not in (0, 1, len(list_dimensions(settings)[0])):
         yield Problem("total", "names one for all attributes of by, or one for each.")

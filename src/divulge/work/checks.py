@@ -163,7 +163,7 @@ def weights(place: str, values: Any, records: int) -> Iterator[Problem]:
     if values.shape != (records,):
         yield Problem(place, f"has {values.size:,} numbers for {records:,} records.")
     if not np.isfinite(values).all():
-        yield Problem(place, "holds something that is not a number.")
+        yield Problem(place, "contains something that is not a number.")
     elif values.size and values.min() < 0:
         yield Problem(place, "is negative in some records.")
     elif not values.any():

@@ -79,7 +79,7 @@ def weigh_by_attribute(relation: Relation, view: RecordView, name: str, column: 
     least, most = float(found["least"][0]), float(found["most"][0])
     for is_wrong, message in (
         (found["missing"][0] > 0, "is missing in some records; each needs a number."),
-        (not np.isfinite([least, most]).all(), "holds something that is not a number."),
+        (not np.isfinite([least, most]).all(), "contains something that is not a number."),
         (least < 0, "is negative in some records."),
         (most == 0, "is zero in all records."),
     ):
@@ -338,7 +338,7 @@ def _require_numbers(relation: Relation, name: str) -> None:
     if kinds.is_string(kind):
         raise build_elsewhere_error(relation.name, relation.engine, "a weight that is text")
     if kinds.is_temporal(kind):
-        raise _refuse_weight(relation, name, "holds values that are not numbers.")
+        raise _refuse_weight(relation, name, "contains values that are not numbers.")
 
 
 def _refuse_weight(relation: Relation, name: str, message: str) -> InvalidInput:

@@ -154,7 +154,7 @@ def suppress(
     ] = None,
     keep_order: Annotated[bool, typer.Option(help="Keep the order of the source.")] = False,
     accept_count_only: Annotated[
-        bool, typer.Option(help="Accept that k holds only where hidden cells count as company.")
+        bool, typer.Option(help="Accept that k holds only where hidden cells count as matches.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Where the protected records go.")] = None,
     log: Annotated[Path | None, typer.Option(help="Where the decisions go (Parquet).")] = None,

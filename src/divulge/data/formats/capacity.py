@@ -131,7 +131,7 @@ def find_value_problems(column: Column, capacity: Capacity) -> Iterator[Problem]
 def find_nul_problems(place: str, words: Iterable[str]) -> Iterator[Problem]:
     """Descriptions and labels that would be cut at a NUL character."""
     if any("\0" in text for text in words):
-        yield Problem(place, "holds a NUL character, at which text is cut.")
+        yield Problem(place, "contains a NUL character, at which text is cut.")
 
 
 def is_text_kind(kind: pa.DataType) -> bool:
@@ -151,13 +151,13 @@ def _describe_text_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
 
     program = capacity.program
     if _is_any_true(pc.match_substring(values, "\0")):
-        yield f"holds text with a NUL character, at which {program} cuts it."
+        yield f"contains text with a NUL character, at which {program} cuts it."
     if _is_any_true(pc.equal(pc.binary_length(values), 0)):
-        yield f"holds an empty text, which {program} cannot tell from a missing one."
+        yield f"contains an empty text, which {program} cannot tell from a missing one."
     if not capacity.keeps_blanks and _is_any_true(pc.ends_with(values, " ")):
-        yield f"holds text that ends with a blank, which {program} drops."
+        yield f"contains text that ends with a blank, which {program} drops."
     if pc.max(pc.binary_length(values)).as_py() > capacity.text_bytes:
-        yield f"holds text longer than {capacity.text_bytes:,} bytes."
+        yield f"contains text longer than {capacity.text_bytes:,} bytes."
 
 
 def _describe_integer_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
@@ -172,9 +172,9 @@ def _describe_float_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:
     numbers = values.to_numpy(zero_copy_only=False)
     finite = numbers[np.isfinite(numbers)]
     if len(finite) < len(numbers) and not capacity.infinite:
-        yield f"holds an infinite number, which {capacity.program} does not know."
+        yield f"contains an infinite number, which {capacity.program} does not know."
     if np.any((finite < capacity.least) | (finite > capacity.largest)):
-        yield f"holds a number that is too large for {capacity.program}."
+        yield f"contains a number that is too large for {capacity.program}."
 
 
 def _describe_decimal_loss(values: pa.Array, capacity: Capacity) -> Iterator[str]:

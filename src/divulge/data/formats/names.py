@@ -121,7 +121,7 @@ def _to_lower_ascii(name: str) -> str:
 
 TEXT_NAMES = NameRules(
     program="text files",
-    rule="hold no NUL character",
+    rule="contain no NUL character",
     may_begin=_is_any_but_nul,
     may_follow=_is_any_but_nul,
 )
@@ -131,7 +131,7 @@ PARQUET_NAMES = replace(TEXT_NAMES, program="Parquet")
 DUCKDB_NAMES = replace(TEXT_NAMES, program="DuckDB", key=_to_lower_ascii)
 SPSS_NAMES = NameRules(
     program="SPSS",
-    rule="begin with a letter and hold letters, digits, and . _ $ # @",
+    rule="begin with a letter and contain letters, digits, and . _ $ # @",
     may_begin=_is_letter,
     may_follow=_is_in_spss_word,
     size=64,
@@ -143,7 +143,7 @@ SPSS_NAMES = NameRules(
 )
 STATA_NAMES = NameRules(
     program="Stata",
-    rule="begin with a letter or _ and hold letters, digits and _",
+    rule="begin with a letter or _ and contain letters, digits and _",
     may_begin=_is_letter_or_line,
     may_follow=_is_letter_line_or_digit,
     characters=32,
@@ -156,7 +156,7 @@ STATA_NAMES = NameRules(
 )
 SAS_NAMES = NameRules(
     program="SAS",
-    rule="begin with an English letter or _ and hold English letters, digits and _",
+    rule="begin with an English letter or _ and contain English letters, digits and _",
     may_begin=_is_ascii_letter_or_line,
     may_follow=_is_ascii_word,
     characters=32,

@@ -54,7 +54,7 @@ def _refuse_nul(records: EncodedRecords, path: Path) -> None:
         kind = column.values.type
         texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if texts and len(column.values) and pc.any(pc.match_substring(column.values, "\0")).as_py():
-            message = "holds a NUL character, which a text file cannot."
+            message = "contains a NUL character, which a text file cannot."
             problems.add(describe_column(name, number), message)
     problems.raise_any()
 
@@ -73,7 +73,7 @@ def _refuse_other_letters(records: EncodedRecords, path: Path, options: Options)
     column = find_unwritable_column(records.columns, options.encoding)
     if column is not None:
         place = describe_column(column, list(records.columns).index(column) + 1)
-        problems.add(place, f'holds letters that the encoding "{options.encoding}" has not.')
+        problems.add(place, f'contains letters that the encoding "{options.encoding}" lacks.')
     problems.raise_any()
 
 

@@ -229,7 +229,7 @@ def _refuse_valueless_cells(
         problems.add(f"cell {formulas[0]}", f"{what} never been computed; {message}")
     for error in sorted(set(errors.values()) - set(missing)):
         cell = next(cell for cell, each in errors.items() if each == error)
-        message = f'holds the error {error}; mend it, or say missing = "{error}".'
+        message = f'contains the error {error}; correct it, or say missing = "{error}".'
         problems.add(f"cell {cell}", message)
 
 
@@ -312,9 +312,11 @@ def _note_mixture(problems: Problems, name: str, cells: Sequence[tuple[int, Any]
     rarest = min(counts, key=lambda kind: counts[kind])
     number = next(number for number, kind in kinds if kind == rarest)
     what = _KINDS.get(rarest, "a date or a time")
-    others = format_quantity(len(kinds) - counts[rarest], "other cell holds", "other cells hold")
+    others = format_quantity(
+        len(kinds) - counts[rarest], "other cell contains", "other cells contain"
+    )
     message = (
-        f"holds {what} where {others} something else (a number stored as text looks like one); "
+        f"contains {what} where {others} something else (a number stored as text looks like one); "
         f'make them alike, or read the column with text = ["{name}"].'
     )
     problems.add(f'row {number}, column "{name}"', message)

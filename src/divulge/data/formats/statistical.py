@@ -151,7 +151,7 @@ class _StatisticalFile(PlainFormat):
             raise self._build_damage_error(path) from None
         except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
             if "encoding" in str(error).lower() or "convert string" in str(error).lower():
-                message = "holds text in another encoding than it says; give encoding = ..."
+                message = "contains text in another encoding than it says; give encoding = ..."
                 raise InvalidInput(str(path), [Problem("", message)]) from None
             raise self._build_damage_error(path) from None
 
@@ -205,7 +205,7 @@ def _build_batch(path: Path, table: Mapping[str, list[Any]], text_names: set[str
         try:
             arrays[name] = pa.array([None if isinstance(v, str) else v for v in values])
         except (pa.ArrowException, OverflowError, TypeError):
-            message = "holds values that are not of one kind."
+            message = "contains values that are not of one kind."
             raise InvalidInput(str(path), [Problem(f'column "{name}"', message)]) from None
     return Batch(arrays, tags)
 

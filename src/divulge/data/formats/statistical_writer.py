@@ -147,7 +147,7 @@ def _find_spss_problems(attribute: Attribute, column: Column) -> Iterator[Proble
     has_text = is_text_kind(column.values.type)
     keys = [key for key in attribute.labels if not _is_tag(key, column)]
     if has_text and any("\0" in str(key) or str(key).endswith(" ") for key in keys):
-        yield Problem("labels", "one is of a text that SPSS does not hold.")
+        yield Problem("labels", "one is of a text that SPSS does not allow.")
     if not has_text and not all(map(_is_number, keys)):
         yield Problem("labels", "SPSS labels numbers and texts only.")
     ranges = sum(code.low != code.high for code in attribute.missing)
@@ -174,7 +174,7 @@ def _translate_errors(program: str) -> Iterator[None]:
     try:
         yield
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
-        message = f"{program}'s format cannot hold these records; write them in another one"
+        message = f"{program}'s format cannot store these records; write them in another one"
         raise DivulgeError(message) from None
 
 

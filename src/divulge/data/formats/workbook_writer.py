@@ -178,7 +178,7 @@ def _refuse_unwritable(columns: dict[str, Column]) -> None:
     for number, (name, column) in enumerate(columns.items(), start=1):
         objection = _find_objection(column)
         if _UNWRITABLE.search(name):
-            objection = "has a name with a letter that a sheet does not hold."
+            objection = "has a name with a letter that a sheet does not allow."
         if objection:
             problems.add(describe_column(name, number), objection)
     problems.raise_any()
@@ -191,18 +191,20 @@ def _find_objection(column: Column) -> str:
     kind, values = column.values.type, column.values.to_pylist()
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         if any(_UNWRITABLE.search(text) for text in values):
-            return "holds a letter that a sheet does not hold."
+            return "contains a letter that a sheet does not allow."
         if "" in values:
-            return "holds an empty text, which is a missing value in a sheet."
-        return "holds a text too long for a cell." * any(len(t) > MAX_LETTERS for t in values)
+            return "contains an empty text, which is a missing value in a sheet."
+        return "contains a text too long for a cell." * any(len(t) > MAX_LETTERS for t in values)
     if pa.types.is_integer(kind):
-        return "holds whole numbers that a sheet rounds." * any(abs(v) > 2**53 for v in values)
+        return "contains whole numbers that a sheet rounds." * any(abs(v) > 2**53 for v in values)
     if pa.types.is_floating(kind):
-        return "holds an infinite number." * any(np.isinf(v) for v in values)
+        return "contains an infinite number." * any(np.isinf(v) for v in values)
     if pa.types.is_date32(kind):
-        return "holds days before March 1900." * any(v < _FIRST_DAY for v in values)
+        return "contains days before March 1900." * any(v < _FIRST_DAY for v in values)
     if pa.types.is_timestamp(kind):
         if kind.tz or any(v.microsecond for v in values):
-            return "holds moments with a zone, or parts of seconds, which a sheet has not."
-        return "holds days before March 1900." * any(v.date() < _FIRST_DAY for v in values)
-    return "" if pa.types.is_boolean(kind) else "holds values of a kind that a sheet has not."
+            return "contains moments with a zone, or parts of seconds, which a sheet cannot store."
+        return "contains days before March 1900." * any(v.date() < _FIRST_DAY for v in values)
+    return (
+        "" if pa.types.is_boolean(kind) else "contains values of a kind that a sheet cannot store."
+    )

@@ -378,9 +378,9 @@ _MAKERS: dict[
 }  # fmt: skip
 
 _UNSUITABLE: dict[HierarchyMethod, str] = {
-    "intervals": "holds values that are no finite numbers.",
-    "quantiles": "holds values that are no finite numbers.",
-    "dates": "holds values that are no dates.",
-    "continents": "holds values most of which are no countries.",
+    "intervals": "contains values that are no finite numbers.",
+    "quantiles": "contains values that are no finite numbers.",
+    "dates": "contains values that are no dates.",
+    "continents": "contains values most of which are no countries.",
     "likeness": f"has more than {tuning.MAX_VALUES_ALIKE:,} values to compare.",
 }

@@ -75,7 +75,7 @@ class Experience:
             with file.open(encoding="utf-8", newline="") as text:
                 rows = list(csv.reader(text, delimiter=";"))
         except (OSError, UnicodeDecodeError, csv.Error):
-            problems.add("", "is not a base of your own decisions; remove it, or mend it.")
+            problems.add("", "is not a base of your own decisions; remove it, or correct it.")
             problems.raise_any()
         for number, row in enumerate(rows, start=1):
             if len(row) != 2:

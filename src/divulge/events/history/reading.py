@@ -51,7 +51,7 @@ def problems_with_records(history: History) -> Iterator[Problem]:
     dataset = history.dataset
     times = read_times(dataset.columns[history.time])
     if times is None:
-        yield Problem("time", f'"{history.time}" holds numbers; give dates, times or ISO text.')
+        yield Problem("time", f'"{history.time}" contains numbers; give dates, times or ISO text.')
         return
     if times.zones > 1:
         yield Problem(
@@ -60,7 +60,7 @@ def problems_with_records(history: History) -> Iterator[Problem]:
             "bring them to one first.",
         )
     if history.event == "hour" and not times.has_hours and history.missing != "maybe":
-        yield Problem("event", f'"{history.time}" holds days without hours.')
+        yield Problem("event", f'"{history.time}" contains days without hours.')
     unfit = [*_problems_with_gaps(history), *_problems_with_amounts(history)]
     yield from unfit
     if not dataset.rows:
@@ -92,7 +92,7 @@ def _problems_with_amounts(history: History) -> Iterator[Problem]:
     kind = values.type
     number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     if len(values) and not number:  # where all are hidden, they are of no kind
-        yield Problem("amount", f'"{amount}" does not hold numbers.')
+        yield Problem("amount", f'"{amount}" does not contain numbers.')
     elif history.returns is None and find_negative_amounts(history).any():
         yield Problem(
             "amount",

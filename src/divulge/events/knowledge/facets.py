@@ -90,7 +90,7 @@ def problems_with_facets(history: History, facets: Sequence[Facet]) -> Iterator[
     hierarchy = history.dataset.dictionary[history.item].hierarchy
     for each in facets:
         if each.words == "hour" and not history.has_hours:
-            yield Problem("knows", f'"hour": "{history.time}" holds days without hours.')
+            yield Problem("knows", f'"hour": "{history.time}" contains days without hours.')
         if each.kind == "amount" and history.amount is None:
             yield Problem("knows", f'"{each.words}": the history has no amount; give amount=.')
         if each.level and hierarchy is None:

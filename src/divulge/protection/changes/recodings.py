@@ -162,7 +162,7 @@ def capped(
     if any(
         number is None and value == value for number, value in zip(numbers, values, strict=True)
     ):
-        message = f'"{attribute}" holds values that are not numbers.'
+        message = f'"{attribute}" contains values that are not numbers.'
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("attribute", message)])
     texts = [
         (None if number is None else caps.find_label(number)) or format_value(value)

@@ -141,7 +141,7 @@ def check_cycle_request(
     problems.extend("", find_name_problems("never", as_names(never), dataset.names))
     problems.extend("", find_name_problems("importance", importance or {}, dataset.names))
     if any(not checks.is_number(f) or not f > 0 for f in (importance or {}).values()):
-        problems.add("importance", "holds a figure that is not above 0.")
+        problems.add("importance", "contains a figure that is not above 0.")
     problems.raise_any()
     return CycleRequest(
         methods=tuple(dict.fromkeys(methods)),

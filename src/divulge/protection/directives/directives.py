@@ -101,7 +101,7 @@ class Directives:
             rows = list(_read_rows(getattr(self, name)))
             most, least = len(kind._fields), len(kind._fields) - 1
             if any(not least <= len(row) <= most for row in rows):
-                problems.add(name, f"holds a row that is not ({', '.join(kind._fields)}).")
+                problems.add(name, f"contains a row that is not ({', '.join(kind._fields)}).")
             else:
                 object.__setattr__(self, name, tuple(kind(*row) for row in rows))
         problems.extend("", _find_row_problems(self) if not problems else ())
@@ -143,4 +143,4 @@ def _find_row_problems(directives: Directives) -> Iterator[Problem]:
             break
     for name in ("prefer", "methods"):
         if any(not checks.is_number(row.rank) for row in getattr(directives, name)):
-            yield Problem(name, "holds a rank that is no number.")
+            yield Problem(name, "contains a rank that is no number.")

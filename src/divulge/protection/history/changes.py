@@ -32,7 +32,7 @@ def coarsen_times(dataset: Dataset, time: str, unit: str) -> Dataset:
         raise InvalidInput("coarser_times", [problem])
     readable = np.zeros(0, bool) if times is None else times.moments != NOT_A_TIME
     if times is None or (len(readable) and not readable.any()):
-        raise InvalidInput("coarser_times", [Problem(f'time "{time}"', "holds no times.")])
+        raise InvalidInput("coarser_times", [Problem(f'time "{time}"', "contains no times.")])
     days = np.where(readable, times.moments, 0) // 86_400_000_000
     first = days.astype("M8[D]")
     if unit == "week":

@@ -331,6 +331,6 @@ def _check_arguments(
             message = f'there is no attacker "{limit.adversary}".'
             problems.append(Problem(f"limit {place}", message, limit.adversary, list(attackers)))
     if not limits:
-        problems.append(Problem("limits", "holds none; say what must hold."))
+        problems.append(Problem("limits", "contains none; say what must hold."))
     if problems:
         raise InvalidInput(f'protection of "{dataset.name}"', problems)

@@ -39,7 +39,7 @@ def build_goals(
         problems.add("limits", "must be a list.")
         problems.raise_any()
     if not limits:
-        problems.add("limits", "holds none; say what must hold.")
+        problems.add("limits", "contains none; say what must hold.")
     goals = []
     for place, limit in enumerate(limits, start=1):
         where = f"limit {place}"

@@ -200,7 +200,9 @@ def gather_groups(
     for name, given in known_groups.items():
         numbers = np.asarray(given)
         if numbers.shape != (dataset.rows,) or numbers.dtype.kind not in "iu":
-            message = f'"{name}" must hold one whole number for each of {dataset.rows:,} records.'
+            message = (
+                f'"{name}" must contain one whole number for each of {dataset.rows:,} records.'
+            )
             problems.add("known_groups", message)
         else:
             _, places = np.unique(numbers, return_inverse=True)

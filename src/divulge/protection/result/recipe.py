@@ -226,7 +226,7 @@ def _refuse_functions(limit: Limit) -> None:
         name = name_function(limit.options.get("risk"))
         raise DivulgeError(
             f'the limit on {limit.measure} is of a function ("{name}"), and a recipe is a file, '
-            "which cannot hold one"
+            "which cannot contain one"
         )
 
 
@@ -307,7 +307,7 @@ def _parse_hierarchy(name: str, settings: Any, problems: Problems) -> Hierarchy 
     except DivulgeError as error:
         problems.add(place, f"{error}")
     except (TypeError, ValueError):
-        problems.add(place, "holds something of another kind.")
+        problems.add(place, "contains something of another kind.")
     return None
 
 

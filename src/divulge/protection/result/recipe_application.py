@@ -101,7 +101,7 @@ def _describe_as_recipe(
     problems = Problems(f'recipe of "{recipe.dataset}" for "{dataset.name}"')
     problems.extend("", checks.share("suppression_limit", suppression_limit))
     if not recipe.limits:
-        problems.add("limits", "holds none that could be judged without its release.")
+        problems.add("limits", "contains none that could be judged without its release.")
     named = dict.fromkeys(
         [
             *recipe.quasi_identifiers,

@@ -203,7 +203,7 @@ def _check_importance(original: Dataset, importance: Mapping[str, float]) -> Non
     problems = Problems(f'utility of "{original.name}"')
     problems.extend("", find_name_problems("importance", importance, original.names))
     if any(not checks.is_finite_number(each) or not each > 0 for each in importance.values()):
-        problems.add("importance", "holds a figure that is not above 0.")
+        problems.add("importance", "contains a figure that is not above 0.")
     problems.raise_any()
 
 

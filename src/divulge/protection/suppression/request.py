@@ -242,7 +242,7 @@ def _check_subsets(
     for subset in subsets:
         problems.extend("", find_name_problems("subsets", subset, names, "the suppression"))
     if not subsets or any(not subset for subset in subsets):
-        problems.add("subsets", "holds no attribute.")
+        problems.add("subsets", "contains no attribute.")
     return tuple(tuple(subset) for subset in subsets)
 
 
@@ -259,12 +259,12 @@ def _check_costs(
             factor = float((importance or {}).get(name, 1.0))
             figures = np.atleast_1d(np.asarray((cost or {}).get(name, 1.0), np.float64)) * factor
         except (TypeError, ValueError):
-            problems.add(f'importance or cost, "{name}"', "holds something that is no number.")
+            problems.add(f'importance or cost, "{name}"', "contains something that is no number.")
             continue
         if figures.size not in (1, dataset.rows):
             message = f"has {figures.size:,} figures for {dataset.rows:,} records."
             problems.add(f'cost, "{name}"', message)
         if not np.all(np.isfinite(figures)) or np.any(figures <= 0):
-            problems.add(f'cost, "{name}"', "holds a figure that is not above 0.")
+            problems.add(f'cost, "{name}"', "contains a figure that is not above 0.")
         costs[name] = figures
     return costs

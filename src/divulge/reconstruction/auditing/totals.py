@@ -312,7 +312,7 @@ def read_amounts(
         own = dataset.columns[column]
         values = own.values.to_numpy(zero_copy_only=False)
         if values.dtype == object and len(values) and not _is_numeric(values):
-            problems.add(f'column "{column}"', "holds no numbers.")
+            problems.add(f'column "{column}"', "contains no numbers.")
             continue
         distinct = np.array([*values, None], object) if own.has_missing else values
         units_of, troubles = column_to_units(distinct, units[name])

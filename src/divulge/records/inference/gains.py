@@ -116,7 +116,7 @@ def _build_tolerance_matrix(values: Sequence[Any], at_most: float) -> Any:
     try:
         numbers = np.array([np.nan if value is None else float(value) for value in values])
     except (TypeError, ValueError):
-        message = "within is about numbers; the secret holds something else."
+        message = "within is about numbers; the secret contains something else."
         raise InvalidInput("attack", [Problem("gain", message)]) from None
     tolerance = 1e-12 * max(1.0, float(np.nanmax(np.abs(numbers), initial=0.0)))
     near = np.abs(numbers[:, None] - numbers[None, :]) <= at_most + tolerance

@@ -171,7 +171,7 @@ def require_enough_people(wrong: int) -> None:
         problems.add(
             "population",
             f"{classes} of what is known {'has' if wrong == 1 else 'have'} more records in the "
-            "release than people in the population; the population must hold everybody who might "
+            "release than people in the population, which must contain everybody who might "
             "be in the release.",
         )
         problems.raise_any()

@@ -159,6 +159,8 @@ def _read_pairs(argument: str, table: Any, problems: Problems) -> Iterator[tuple
         table = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
     for row in table:
         if not isinstance(row, list | tuple) or len(row) != 2 or not isinstance(row[1], str):
-            problems.extend("", [Problem(argument, "holds what is no pair (record, attribute).")])
+            problems.extend(
+                "", [Problem(argument, "contains what is no pair (record, attribute).")]
+            )
             return
         yield row[0], row[1]

@@ -67,7 +67,7 @@ def read_risks(values: Any, dataset: Dataset, name: str) -> Floats:
     try:
         risks = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        message = "holds something that is no number."
+        message = "contains something that is no number."
         raise InvalidInput(subject, [Problem("risk", message)]) from None
     if risks.shape != (dataset.rows,):
         message = f"has the shape {risks.shape}; there are {dataset.rows:,} {dataset.subjects}."

@@ -37,7 +37,7 @@ def check_link(first: Dataset, second: Dataset, link: Link) -> None:
         else:
             for dataset in (first, second):
                 if name in dataset.names and not _is_numeric(dataset.columns[name]):
-                    message = f'"{name}" of dataset "{dataset.name}" holds no numbers that grow.'
+                    message = f'"{name}" of dataset "{dataset.name}" contains no numbers that grow.'
                     problems.add("link", message)
     if all(change == MOVES for change in link.values()):
         problems.add("link", "needs an attribute that never changes, or changes alike for all.")

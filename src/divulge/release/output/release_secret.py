@@ -53,6 +53,6 @@ def require_secret(folder: Path) -> SecretKey:
     """The secret of the protection that another one revises."""
     secret = read_secret(folder)
     if secret is None:
-        message = "holds no secret of an earlier protection; name the folder that protect wrote."
+        message = "contains no secret of an earlier protection; name the folder that protect wrote."
         raise InvalidInput(str(folder), [Problem("revises", message)])
     return secret

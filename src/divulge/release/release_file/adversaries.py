@@ -58,7 +58,7 @@ class AdversaryLoader:
         companions = attack.companion_datasets(settings)
         for name in companions:
             if name in datasets:
-                message = f'"{name}" holds the links; leave it out here.'
+                message = f'"{name}" contains the links; leave it out here.'
                 self.problems.add(f"{place}, dataset", message)
         datasets = [*datasets, *companions]
         names = {name: self.names[name] for name in datasets if name in self.names}

@@ -99,7 +99,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         message = f"is not TOML: {str(error)[0].lower()}{str(error)[1:]}."
         raise InvalidInput(str(path), [Problem("", message)]) from None
     except (ValueError, RecursionError):
-        message = "holds a number or a nesting that is larger than can be read."
+        message = "contains a number or a nesting that is larger than can be read."
         raise InvalidInput(str(path), [Problem("", message)]) from None
 
 

@@ -117,7 +117,10 @@ class DatasetTable(_StrictTable):
         "", description="Of a text file: dmy, mdy, ymd or a format as %d.%m.%Y; or by column."
     )
     text: Names = Field([], description="Columns of a text file that are text in any case.")
-    header: bool = Field(False, description="Of a text file: its first line does hold names.")
+    header: bool = Field(
+        False,
+        description="Of a text file: its first line contains names, although it may not look so.",
+    )
     missing: Names = Field(
         default_factory=list, description="What stands for a missing value, beside the empty field."
     )
@@ -227,7 +230,7 @@ class ReleaseTable(_StrictTable):
     publisher: str = Field("", description="By whom.")
     description: str = Field("", description="Of whom, what for: a sentence for the reports.")
     accept_count_only: bool = Field(
-        False, description="Let limits pass that hold only where hidden cells count as company."
+        False, description="Let limits pass that hold only where hidden cells count as matches."
     )
     dataset: list[DatasetTable] = Field(min_length=1)
     adversary: list[AdversaryTable] = Field(default_factory=list)

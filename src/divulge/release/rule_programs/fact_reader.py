@@ -314,6 +314,6 @@ def _read_numbers(tables: Mapping[str, Sequence[tuple[Any, ...]]]) -> dict[str, 
         try:
             read[table] = [(first, convert(second), rule) for first, second, rule in rows]
         except (TypeError, ValueError):
-            message = f"holds something that is no {'whole ' if convert is int else ''}number."
+            message = f"contains something that is no {'whole ' if convert is int else ''}number."
             raise InvalidInput("rules", [Problem(table, message)]) from None
     return read

@@ -116,7 +116,7 @@ def stage_rows(
             misfit = None if rules is not None or _is_missing(value) else find_misfit(value)
             if misfit is not None:
                 raise InvalidInput(
-                    subject, [Problem(f"row {number}, column {place}", f"holds {misfit}.")]
+                    subject, [Problem(f"row {number}, column {place}", f"contains {misfit}.")]
                 )
     kinds: list[ValueType] = []
     columns = []
@@ -131,7 +131,7 @@ def stage_rows(
             columns.append(store_column(labelled, kind))
         except (TypeClash, ValueError, ArithmeticError, pa.ArrowException) as error:
             what = f" ({error})" if isinstance(error, TypeClash) else ""
-            message = f"holds values that do not fit together{what}."
+            message = f"contains values that do not fit together{what}."
             raise InvalidInput(subject, [Problem(f"column {place + 1}", message)]) from None
         kinds.append(kind)
     names = [f"c{place}" for place in range(width)]
@@ -167,7 +167,7 @@ def _stage_table(runner: TaskRunner, name: str, table: pa.Table, subject: str) -
         misfit = find_column_misfit(column)
         if misfit is not None:
             label = f'column "{table.column_names[place]}"'
-            raise InvalidInput(subject, [Problem(label, f"holds {misfit}.")])
+            raise InvalidInput(subject, [Problem(label, f"contains {misfit}.")])
         columns.append(column)
         if column.null_count:
             missing.append(place)
@@ -226,7 +226,7 @@ def _find_kind(
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_struct(kind):
         return _find_nested_kind(kind, label, subject)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        message = "holds bytes. Make them texts or numbers."
+        message = "contains bytes. Make them texts or numbers."
         raise InvalidInput(subject, [Problem(label, message)])
     if not _is_text(kind):
         return TEXT
@@ -258,7 +258,9 @@ def _find_nested_kind(kind: pa.DataType, label: str, subject: str) -> ValueType:
         return DOUBLE
     if _is_text(kind):
         return TEXT
-    raise InvalidInput(subject, [Problem(label, "holds sets of what is neither text nor number.")])
+    raise InvalidInput(
+        subject, [Problem(label, "contains sets of what is neither text nor number.")]
+    )
 
 
 def _find_fraction_kind(runner: TaskRunner, name: str, place: int) -> tuple[ValueType, bool]:

@@ -138,7 +138,7 @@ def _check_suppressor(request: MatchingRequest, problems: Problems) -> None:
         )
     if request.published.measure != "count" and not function:
         message = (
-            "holds magnitudes: their protection depends on their values, and a pattern then tells "
+            "contains magnitudes: their protection depends on their values, and a pattern tells "
             "more than this attack takes into account. Give the suppressor as a function."
         )
         problems.add("published table", message)

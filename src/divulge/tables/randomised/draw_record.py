@@ -118,5 +118,5 @@ def draw_sealed_pattern(
 def _parse_pattern(text: str, table: Table) -> Bools:
     pattern: Bools = np.array([letter == "1" for letter in text], dtype=bool)
     if len(pattern) != table.structure.size:
-        raise InvalidInput("sealed draws", [Problem("", "hold a pattern of another shape.")])
+        raise InvalidInput("sealed draws", [Problem("", "contain a pattern of another shape.")])
     return pattern

@@ -112,5 +112,7 @@ def _build_axis(
     axis = Axis.hierarchical(name, values, levels)
     for code in sorted(lacking - set(axis.codes)):
         record = list(codes).index(code) + 1
-        problems.add(f'record {record}, "{name}"', "holds a code that the hierarchy does not know.")
+        problems.add(
+            f'record {record}, "{name}"', "contains a code that the hierarchy does not know."
+        )
     return axis

@@ -85,7 +85,7 @@ def _place_records(
             message = f"{len(lacking - set(axis.codes))} codes are not in its hierarchy."
             problems.add(f'by, "{name}"', message)
     if TOTAL in values:
-        problems.add(f'by, "{name}"', f'holds "{TOTAL}": say what stands for the total.', total)
+        problems.add(f'by, "{name}"', f'contains "{TOTAL}": say what stands for the total.', total)
     place_of = {code: place for place, code in enumerate(axis.codes)}
     if total:
         place_of[total] = axis.size - 1

@@ -84,7 +84,7 @@ def _read_rows_and_lines(path: Path | str, separator: str) -> tuple[list[list[st
     text = read_text(path)
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
-        raise InvalidInput(str(path), [Problem(f"line {line}", "holds a NUL character.")])
+        raise InvalidInput(str(path), [Problem(f"line {line}", "contains a NUL character.")])
     text_lines = list(io.StringIO(text, newline=""))
     reader = csv.reader(text_lines, delimiter=separator, strict=True)
     rows: list[list[str]] = []

@@ -50,7 +50,7 @@ def usable_path(given: Path | str) -> Path:
     if not text:
         raise InvalidInput("file", [Problem("", "the path is empty.")])
     if "\0" in text:
-        raise InvalidInput("file", [Problem("", "the path holds a NUL character.")])
+        raise InvalidInput("file", [Problem("", "the path contains a NUL character.")])
     return Path(text)
 
 

@@ -128,7 +128,9 @@ class OutputFolder:
             return None
         if folder in inputs or inputs.folder_around(folder / MANIFEST_FILE) is not None:
             return "is a folder of inputs; give another."
-        return "holds an input of this run; give another folder." if inputs.inside(folder) else None
+        return (
+            "contains an input of this run; give another folder." if inputs.inside(folder) else None
+        )
 
     def _describe_content_conflict(self) -> str | None:
         """What lies in the folder must be ours, of the same kind, and not be wanted any more."""
@@ -145,7 +147,7 @@ class OutputFolder:
             return None
         allow = "give another folder, or allow it to be overwritten (--overwrite)."
         if manifest["kind"] != self.kind:
-            return f"holds {manifest['kind']}, not {self.kind}; give another folder."
+            return f"contains {manifest['kind']}, not {self.kind}; give another folder."
         if not self.overwrite and not self.renewed:
             return f"exists already; {allow}"
         if not self.overwrite and (changed_file := find_changed_file(self.folder, manifest)):

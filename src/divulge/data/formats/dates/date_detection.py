@@ -83,7 +83,7 @@ def find_dates(name: str, texts: pa.Array, given: str = "") -> DatedValues | Non
     complete = [reading for reading in readings if reading.values.null_count == 0]
     if complete:
         if any(not complete[0].values.equals(other.values) for other in complete[1:]):
-            message = "holds dates that may have the day first or the month; say which, with "
+            message = "contains dates that may have the day first or the month; say which, with "
             message += f'dates = "dmy" or dates = "mdy", or read it with text = [{_quote(name)}].'
             raise DoubtfulDate(0, message)
         return complete[0]
@@ -102,7 +102,7 @@ def read_given_format(name: str, texts: pa.Array, text: str) -> DatedValues:
     dates = format_.parse(texts)
     if dates.null_count:
         place = int(np.argmax(dates.is_null().to_numpy(zero_copy_only=False)))
-        message = f'is no date as "{text}" has it; mend it, give another format, '
+        message = f'is no date as "{text}" has it; correct it, give another format, '
         raise DoubtfulDate(place, f"{message}or say text = [{_quote(name)}].")
     return DatedValues(dates, format_)
 
@@ -129,7 +129,7 @@ def check_given_dates(given: Mapping[str, str], names: Sequence[str]) -> list[Pr
 
 def _refuse_wrong_dates(name: str, count: int, readings: Sequence[pa.Array]) -> None:
     """Refuse a column of dates with some that do not exist; what is mostly none is text."""
-    remedy = f"mend it, or read the column with text = [{_quote(name)}]."
+    remedy = f"correct it, or read the column with text = [{_quote(name)}]."
     unread = [dates.is_null().to_numpy(zero_copy_only=False) for dates in readings]
     if len(unread) > 1 and not np.logical_and.reduce(unread).any():
         place = int(np.argmax(unread[0]))
@@ -138,7 +138,7 @@ def _refuse_wrong_dates(name: str, count: int, readings: Sequence[pa.Array]) -> 
     fewest = min(unread, key=np.count_nonzero)
     if np.count_nonzero(fewest) <= count * tuning.MAX_WRONG_DATES_SHARE:
         place = int(np.argmax(fewest))
-        raise DoubtfulDate(place, f"holds a date that does not exist; {remedy}")
+        raise DoubtfulDate(place, f"contains a date that does not exist; {remedy}")
 
 
 def _find_digits(texts: pa.Array, given: str) -> DatedValues | None:

@@ -109,7 +109,7 @@ def _read_frame_once(path: Path, _changed: int, _size: int) -> Mapping[str, RVec
 def _take_apart(frame: Any) -> Mapping[str, RVector]:
     """The columns of a data frame by their names."""
     if not isinstance(frame, RVector) or "data.frame" not in frame.read_texts("class"):
-        raise NotReadable("holds no data frame, but another object of R.")
+        raise NotReadable("contains no data frame, but another object of R.")
     names = frame.read_texts("names")
     columns = list(frame.values)
     if len(names) != len(columns) or not all(isinstance(c, RVector) for c in columns):
@@ -154,7 +154,7 @@ def _build_array(vector: RVector) -> pa.Array:
     values, classes = vector.values, vector.read_texts("class")
     if isinstance(values, list):
         if any(isinstance(value, RVector) for value in values):
-            raise NotReadable("holds lists; take them apart in R.")
+            raise NotReadable("contains lists; take them apart in R.")
         return pa.array(values, pa.string())
     if "factor" in classes:
         levels = pa.array([*vector.read_texts("levels")], pa.string())

@@ -14,7 +14,7 @@ import numpy as np
 
 from divulge.data import tuning
 
-NOT_A_TABLE = "holds more than a data frame of vectors: functions, formulas or the like."
+NOT_A_TABLE = "contains more than a data frame of vectors: functions, formulas or the like."
 
 
 class Kind(IntEnum):
@@ -193,7 +193,7 @@ class Unserializer:
         try:
             return self._take(length).decode(encoding)
         except UnicodeDecodeError:
-            raise NotReadable("holds text that is not in the encoding that it names.") from None
+            raise NotReadable("contains text that is not in the encoding that it names.") from None
 
     def _read_alternative(self, depth: int) -> Any:
         """A vector that R keeps in a shorter form: a sequence, or one with a wrapper around it."""

@@ -56,7 +56,7 @@ def to_ibm(numbers: Floats, marks: npt.NDArray[Any]) -> Bytes:
     zero = fraction == 0
     biased = np.where(zero, 0, exponent + 64)
     if np.any((biased < 0) | (biased > 127)) or not np.all(np.isfinite(values)):
-        raise DivulgeError("SAS transport files hold numbers from about 5e-79 to 7e75 only")
+        raise DivulgeError("SAS transport files store numbers from about 5e-79 to 7e75 only")
     sign = np.signbit(values).astype(np.uint64) << np.uint64(63)
     bits = np.where(zero, 0, sign | (biased.astype(np.uint64) << np.uint64(56)) | fraction)
     cells: Bytes = bits.astype(">u8").view(np.uint8).reshape(-1, 8).copy()

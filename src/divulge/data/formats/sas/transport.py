@@ -211,7 +211,9 @@ def _decode_texts(path: Path, cells: npt.NDArray[np.uint8], encoding: str) -> pa
             value.decode(encoding).rstrip(" \x00") for value in distinct.dictionary.to_pylist()
         ]
     except UnicodeDecodeError:
-        message = f"holds text that is not {encoding}; give encoding = ..., such as windows-1252."
+        message = (
+            f"contains text that is not {encoding}; give encoding = ..., such as windows-1252."
+        )
         raise InvalidInput(str(path), [Problem("", message)]) from None
     return pa.array([text or None for text in texts], pa.string()).take(distinct.indices)
 

@@ -119,7 +119,9 @@ def _find_field_problems(column: Column, field: _Field) -> Iterator[Problem]:
         yield Problem("", f"{error}.")
         return
     if field.format and not _is_read_back_equal(column.values, cells, field):
-        yield Problem("", "holds dates or times that a SAS transport file does not keep exactly.")
+        yield Problem(
+            "", "contains dates or times that a SAS transport file does not keep exactly."
+        )
 
 
 def _is_read_back_equal(values: pa.Array, cells: npt.NDArray[np.uint8], field: _Field) -> bool:

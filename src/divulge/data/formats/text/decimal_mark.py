@@ -106,7 +106,9 @@ def find_types(
             typed_columns[name] = infer_type(normalised)
         except NoSuchDate as error:
             place = _describe_place(name, column, error.place)
-            message = 'holds a date that does not exist; mend it, or read the column with text = ["'
+            message = (
+                'contains a date that does not exist; correct it, or read the column with text = ["'
+            )
             problems.add(place, f'{message}{name}"].')
     problems.raise_any()
     return FoundTypes(typed_columns, mark, formats)
@@ -121,7 +123,7 @@ def _find_column_dates(name: str, column: Column, given: Mapping[str, str]) -> D
         return read_given_format(name, column.values, common)
     dated = find_dates(name, column.values, own or ("" if "%" in common else common))
     if own and dated is None and len(column.values):
-        message = f'holds no dates of the order "{own}"; give their format, such as '
+        message = f'contains no dates of the order "{own}"; give their format, such as '
         raise DoubtfulDate(0, message + f'dates = {{ "{name}" = "%d.%m.%Y" }}.')
     return dated
 

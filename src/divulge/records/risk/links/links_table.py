@@ -13,7 +13,7 @@ class LinksTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     attribute: str | None = Field(None, description="Equal values link records.")
-    dataset: str | None = Field(None, description="A dataset of the release that holds pairs.")
+    dataset: str | None = Field(None, description="A dataset of the release that contains pairs.")
     columns: list[str] | None = Field(
         None, description="The two columns of pairs; all it has if not given."
     )

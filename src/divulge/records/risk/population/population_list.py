@@ -94,7 +94,7 @@ def _match_all(dataset: Dataset, patterns: tuple[Patterns, Patterns]) -> Populat
     if unmatched:
         message = (
             f"{unmatched:,} of {dataset.rows:,} {dataset.subjects} match nobody in the population; "
-            "the population must hold everybody of the release, recoded in the same way."
+            "the population must contain everybody of the release, recoded in the same way."
         )
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("population", message)])
     certain_matches = np.zeros(theirs.count.size)
