@@ -11,6 +11,7 @@ SPARK_READY := $(SPARK_VENV)/.ready
 # Of `make fuzz`.
 SECONDS ?= 600
 KILLS  ?= 20
+PROGRAMS ?= 100000
 # Of `make redteam`.
 SEEDS  ?= 1000
 FIRST  ?= 0
@@ -31,7 +32,7 @@ help:
 	@echo "make test-python PYTHON=python3.12    the tests with another Python, in an environment of its own"
 	@echo "make test-pythons    the same with each supported Python that is found here (long)"
 	@echo "make coverage which lines the tests run, by package: TESTS=tests/data (long)"
-	@echo "make fuzz     broken inputs, random properties, killed runs: SECONDS=600 KILLS=20 SEED= (long)"
+	@echo "make fuzz     broken inputs, random properties, killed runs: SECONDS=600 KILLS=20 PROGRAMS=100000 SEED= (long)"
 	@echo "make redteam  made-up releases, protected and attacked by plain code: SEEDS=1000 FIRST=0 (long)"
 	@echo "make bench    speed and memory (long; not part of the tests)"
 	@echo "make format   put the code into shape"
@@ -89,7 +90,7 @@ coverage: $(READY)
 		exit $$status
 
 fuzz: $(READY)
-	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --kills $(KILLS) $(if $(SEED),--seed $(SEED))
+	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --kills $(KILLS) --programs $(PROGRAMS) $(if $(SEED),--seed $(SEED))
 
 redteam: $(READY)
 	$(BIN)/python tests/redteam/campaign.py --seeds $(SEEDS) --first $(FIRST) $(if $(LOCAL),--local $(LOCAL))

@@ -170,6 +170,15 @@ class Fuzzing:
                     return
                 self._batch(name, min(each, left + 1), 1 << 30)
 
+    def run_cases(self, name: str, count: int) -> None:
+        """So many cases of one target, however long they take."""
+        until = self.next_seed[name] + count
+        while self.next_seed[name] < until:
+            begun = self.next_seed[name]
+            self._batch(name, BATCH_SECONDS, until - begun)
+            if self.next_seed[name] == begun:
+                return
+
     def _batch(self, name: str, seconds: float, count: int, alone: bool = False) -> None:
         tally, begun = self.tallies[name], None
         with tempfile.TemporaryDirectory() as folder:
@@ -297,6 +306,9 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=0, help="of each long verb")
     parser.add_argument("--verb", action="append", default=[], help="kill only this one; repeat")
     parser.add_argument("--case", nargs=2, metavar=("TARGET", "SEED"), help="repeat one case")
+    parser.add_argument(
+        "--programs", type=int, default=0, help="damaged programs of rules, before all else"
+    )
     parser.add_argument("--batch", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.batch:
@@ -321,6 +333,12 @@ def fuzz_all(given: argparse.Namespace, seed: int) -> bool:
     from properties import fuzz_properties  # beside this script
 
     fine = True
+    if given.programs > 0:
+        programs = Fuzzing(["rules"], seed)
+        try:
+            programs.run_cases("rules", given.programs)
+        finally:
+            fine = programs.show()
     share = given.seconds if given.target or given.tests else given.seconds / 2
     if share > 0 and not given.tests:
         from tests.robustness.fuzz_targets import TARGETS
@@ -329,7 +347,7 @@ def fuzz_all(given: argparse.Namespace, seed: int) -> bool:
         try:
             fuzzing.run(share)
         finally:
-            fine = fuzzing.show()
+            fine = fuzzing.show() and fine
     if share > 0 and not given.target:
         fine = fuzz_properties(share, seed, given.tests) and fine
     if given.kills > 0:

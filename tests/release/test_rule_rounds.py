@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tests.release.test_rules import ALONE, limit, read_records, write_release
 
-from divulge import Release
+from divulge import Release, work
 from divulge.protection import OutOfReachError
 from divulge.release.protected_release import ProtectedRelease
+from divulge.release.rule_programs import rule_rounds, settle_rules
 from divulge.release.rule_programs.rule_results import RuleResults
 
 AREAS = ["North"] * 9 + ["Center"] * 8 + ["South"] * 3
@@ -158,10 +160,40 @@ def test_values_that_become_one_only_in_a_later_round_are_for_a_person(tmp_path:
 def test_what_does_not_depend_on_published_records_follows_once(
     tmp_path: Path, rules: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from divulge.release.rule_programs import rule_rounds
-
     def refuse(*_: object) -> None:
         raise AssertionError("evaluated again")
 
     monkeypatch.setattr(rule_rounds, "evaluate_rules", refuse)
     assert protect(tmp_path, rules + 'remove("a18").', AT_LEAST_2).status == "pass"
+
+
+@pytest.mark.parametrize("interruption", [work.Cancelled, work.BudgetSpent, work.NotEnoughMemory])
+@pytest.mark.parametrize("place", [settle_rules, rule_rounds], ids=["first", "later"])
+def test_rules_that_are_stopped_leave_what_was_written_before(
+    tmp_path: Path,
+    interruption: type[work.Interruption],
+    place: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rules = TWO_LEFT + "threshold(I, 3) :- of_few(I)."
+    protect(tmp_path, 'keep("a1", "area").', AT_LEAST_2)
+
+    def read_files() -> dict[str, bytes]:
+        files = (tmp_path / "out").rglob("*")
+        return {str(path): path.read_bytes() for path in files if path.is_file()}
+
+    def stop(*_: object) -> None:
+        raise interruption("stopped")
+
+    before = read_files()
+    (tmp_path / "company.rules").write_text(rules)
+    monkeypatch.setattr(place, "evaluate_rules", stop)
+    with pytest.raises(interruption):
+        Release.load(tmp_path / "release.toml").protect(out=tmp_path / "out", overwrite=True)
+    assert read_files() == before
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "companies.csv",
+        "company.rules",
+        "out",
+        "release.toml",
+    }

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from tests.rules.library_cases import FEW, companies, copy_roles, run_library
 
 import divulge as dv
 from divulge.data import Dataset, Hierarchy
+from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import hide_cells
 from divulge.protection.limits.goal_list import build_goals
 
@@ -140,6 +141,35 @@ def test_in_every_round_the_kernels_suppression_is_a_candidate(dataset: Dataset)
     _replay_rounds(dataset, 2)
 
 
+@settings(max_examples=3)
+@given(companies(with_nulls=False, max_rows=5).filter(lambda dataset: dataset.rows > 2), st.data())
+def test_in_every_round_under_links_the_kernels_suppression_is_a_candidate(
+    dataset: Dataset, data: st.DataObject
+) -> None:
+    """Algorithm 9: whoever is changed is of a cluster that the rules name in that round."""
+    keys = _list_keys(dataset).tolist()
+    pair = st.tuples(st.sampled_from(keys), st.sampled_from(keys))
+    pairs = data.draw(st.lists(pair, min_size=1, max_size=2))
+    limit = dv.Limit("reidentification_risk", at_most=0.7, nulls="maybe")
+    try:
+        protected = dv.protection.protect(
+            dataset, [limit], methods=["suppress"], search="cycle", links=pairs, on="Id"
+        )
+    except OutOfReachError:
+        reject()
+    programs = ("reidentification_risk", "cluster_risk", "local_suppression")
+    state = dataset
+    steps = [each for each in protected.decisions if each.record is not None]
+    for step in steps:
+        assert step.record is not None
+        with run_library(state, *programs, rel=pairs, limit=[(0.7,)]) as facts:
+            candidates = {(key, name) for _, key, name, _ in facts.rows("candidate")}
+        assert (keys[step.record], step.attribute) in candidates
+        state = hide_cells(state, {str(step.attribute): np.array([step.record])})
+    with run_library(state, *programs, rel=pairs, limit=[(0.7,)]) as facts:
+        assert facts.rows("anonymize") == []
+
+
 def test_in_every_round_the_kernels_recoding_is_a_candidate() -> None:
     """The column climbs level by level; who is named at each level climbs as the column does."""
     example = dv.datasets.local_suppression_example()
@@ -174,6 +204,81 @@ def test_in_every_round_the_kernels_recoding_is_a_candidate() -> None:
             coarser = {(name, value): above for _, name, value, above in facts.rows("coarser")}
             assert facts.rows("candidate")
         assert {("Area", v): above for v, above in step.binding["mapping"].items()} == coarser
+
+
+LEVELS = {
+    "Area": Hierarchy.from_levels(
+        [
+            ["North", "Mainland", "Italy"],
+            ["Center", "Mainland", "Italy"],
+            ["South", "Islands", "Italy"],
+        ]
+    ),
+    "Sector": Hierarchy.from_levels([["Commerce", "Any"], ["Textiles", "Any"]]),
+}
+
+
+def _describe_levels(at: dict[str, int]) -> dict[str, list[Any]]:
+    """What values are of what types, of attributes that are at some levels now."""
+    types: dict[str, list[Any]] = {"type_of": [], "sub_type_of": [], "inst_of": [], "is_a": []}
+    for name, hierarchy in LEVELS.items():
+        values = ["North", "Center", "South"] if name == "Area" else ["Commerce", "Textiles"]
+        types["type_of"].append((name, f"{name} {at[name]}"))
+        for level in range(hierarchy.height + 1):
+            here = {value: str(hierarchy.at(value, level)) for value in values}
+            types["inst_of"] += sorted({(one, f"{name} {level}") for one in here.values()})
+            if level < hierarchy.height:
+                types["sub_type_of"].append((f"{name} {level}", f"{name} {level + 1}"))
+                above = {(here[v], str(hierarchy.at(v, level + 1))) for v in values}
+                types["is_a"] += sorted(above)
+    return types
+
+
+def _list_shown(dataset: Dataset, state: Dataset, name: str) -> set[tuple[int, Any]]:
+    """Original values by their codes, each with what is shown of it now."""
+    now = state.columns[name]
+    return {
+        (code, now.value(shown))
+        for code, shown in zip(
+            dataset.columns[name].codes.tolist(), now.codes.tolist(), strict=True
+        )
+    }
+
+
+@settings(max_examples=3)
+@given(companies(with_nulls=False, max_rows=6).filter(lambda dataset: dataset.rows > 1))
+def test_in_every_round_the_kernels_recoding_of_random_companies_is_a_candidate(
+    dataset: Dataset,
+) -> None:
+    """Algorithm 8: what the kernel makes of the values of who is named, the rules would make too."""
+    roles = {"quasi_identifier": ["Area", "Sector"], "identifier": ["Id"]}
+    state = dataset.describe(roles=roles, hierarchies=LEVELS)
+    limit = dv.Limit("k_anonymity", at_least=2, nulls="maybe")
+    protected = dv.protection.protect(state, [limit], methods=["recode"], suppression_limit=0.0)
+    at = dict.fromkeys(LEVELS, 0)
+    programs = ("k_anonymity", "anonymization_cycle", "global_recoding")
+    given_facts: dict[str, list[Any]] = {"k": [(2,)], "limit": [(0.5,)]}
+    # The kernel may take several levels of an attribute at once: each is a step of the rules.
+    for name, height in protected.levels.items():
+        for _ in range(height):
+            with run_library(state, *programs, **given_facts, **_describe_levels(at)) as facts:
+                steps = {value: z for _, a, value, z in facts.rows("coarser") if a == name}
+                named = facts.rows("anonymize")
+            if not named:
+                return  # in another order, the kernel's steps before were not all needed
+            assert steps
+            assert steps == {
+                value: LEVELS[name].at(dataset.columns[name].value(code), at[name] + 1)
+                for code, value in _list_shown(dataset, state, name)
+                if value in steps
+            }
+            at[name] += 1
+            column = LEVELS[name].coarsen(dataset.columns[name], at[name])
+            state = replace(state, columns={**state.columns, name: column})
+    told = {name: level for name, level in at.items() if level}
+    assert {step.attribute for step in protected.decisions} == told.keys()
+    with run_library(state, *programs, **given_facts, **_describe_levels(at)) as facts:
+        assert facts.rows("anonymize") == []
 
 
 def test_the_kernels_recoding_of_figure_5_is_among_the_candidates() -> None:
