@@ -28,11 +28,13 @@ def test_protect_writes_what_may_go_out_and_explain_tells_why(tmp_path: Path) ->
     out = tmp_path / "out"
     said = run("protect", EXAMPLE, "--out", out, "--mapping", tmp_path / "mapping.csv")
     assert "PASS" in said
-    assert sorted(p.name for p in out.iterdir()) == ["internal", "manifest.json", "release"]
+    assert sorted(p.name for p in out.iterdir()) == [
+        "editions", "internal", "manifest.json", "release",
+    ]  # fmt: skip
     goes_out = {p.name for p in (out / "release").iterdir()}
     assert goes_out == {"companies.csv", "methods-note.txt"}
     assert {p.name for p in (out / "internal").iterdir()} == {
-        "decisions.parquet", "decisions.txt", "mapping.csv", "published.json",
+        "certificate-key.json", "decisions.parquet", "decisions.txt", "mapping.csv", "published.json",
         "published_1.parquet", "report.html", "result.json", "secret.json",
     }  # fmt: skip
     assert (out / "internal").stat().st_mode & 0o777 == 0o700

@@ -88,7 +88,7 @@ def test_no_value_of_a_record_is_in_the_results(tmp_path: Path) -> None:
         '[[adversary]]\nname = "a"\nattack = "records"\nknows = ["name", "age"]\n'
     )
     check_into(dv.Release.load(tmp_path / "release.toml"), tmp_path / "out")
-    for path in (tmp_path / "out").iterdir():
+    for path in (path for path in (tmp_path / "out").rglob("*") if path.is_file()):
         assert value not in path.read_text()
 
 
@@ -118,6 +118,8 @@ def test_results_are_written_together_and_checkpoints_cleared(tmp_path: Path) ->
     release = dv.Release.load(write_release(tmp_path))
     check_into(release, tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "editions",
+        "internal",
         "manifest.json",
         "report.html",
         "result.json",

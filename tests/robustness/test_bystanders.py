@@ -23,7 +23,8 @@ READ = {
     ("risk", "population"), ("explain", "log"), ("protect", "revises"), ("events attack", "release"),
     ("events unicity", "release"), ("tables suppress", "hierarchy"), ("tables audit", "hierarchy"),
     ("tables audit", "original"), ("hierarchy", "levels"), ("recode", "apply"),
-    ("rules run", "release"), ("rules why", "release"),
+    ("rules run", "release"), ("rules why", "release"), ("verify", "key"),
+    ("verify", "original"), ("verify", "release"),
 }  # fmt: skip
 """Options that name what is read."""
 ELSEWHERE = {

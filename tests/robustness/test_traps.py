@@ -86,6 +86,7 @@ def test_a_release_without_limits_is_not_judged(divulge: Command, tmp_path: Path
     done = divulge("protect", "release.toml", "--out", "protected")
     assert done.returncode == 3
     assert sorted(p.name for p in (tmp_path / "protected").iterdir()) == [
+        "editions",
         "internal",
         "manifest.json",
     ]

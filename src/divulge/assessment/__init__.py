@@ -10,6 +10,7 @@ from divulge.assessment.attack import (
     Measurement,
     ProtectedPart,
     ProtectionPlan,
+    PublicRule,
     PublishedTable,
 )
 from divulge.assessment.breakdown import Breakdown
@@ -45,6 +46,7 @@ __all__ = [
     "PluginError",
     "ProtectedPart",
     "ProtectionPlan",
+    "PublicRule",
     "PublishedTable",
     "Sentence",
     "attacks",

@@ -105,6 +105,17 @@ class PublishedTable:
     """Whether withheld cells are marked *; else each cell has a row that says so."""
 
 
+@dataclass(frozen=True)
+class PublicRule:
+    """A rule of an attack's settings as everybody may be told it: by its name.
+
+    With its parameters only where the owner of the data chooses to tell them.
+    """
+
+    name: Sentence
+    with_parameters: Sentence
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProtectionPlan:
     """What a release says of how its data may be changed, and what it lends an attack for that."""
@@ -263,6 +274,13 @@ class AttackDefaults(Attack):
             What was done, each part on the dataset of the one before; None if there is no method.
         """
         return None
+
+    def public_rules(self, settings: Any) -> Sequence[PublicRule]:  # noqa: ARG002
+        """Rules in the settings that everybody may be told, as those of sensitive cells.
+
+        None where the attack assumes that nobody outside knows them.
+        """
+        return ()
 
     def runs_after_protection(self) -> bool:
         """Whether the attack must be run again on protected data.

@@ -30,7 +30,7 @@ from divulge.cli.commands import (
 )
 from divulge.cli.data_reader import takes_reading_options
 from divulge.cli.help_pages import GroupPage, set_help_pages
-from divulge.cli.options import Overwrite, StopAfter
+from divulge.cli.options import Overwrite, StopAfter, TellParameters
 from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
 from divulge.cli.shell_completion import answer_completion
 
@@ -75,6 +75,7 @@ def divulge(
 def check(
     release: ReleaseFile,
     out: Out = None,
+    tell_parameters: TellParameters = False,
     overwrite: Overwrite = False,
     json: Json = False,
     stop_after: StopAfter = None,
@@ -90,7 +91,7 @@ def check(
         else:
             from divulge.report import check_into
 
-            verdict = check_into(loaded, out, overwrite)
+            verdict = check_into(loaded, out, overwrite, tell_parameters=tell_parameters)
     with tolerate_closed_pipe():
         if json:
             from divulge.report import build_result
@@ -99,11 +100,44 @@ def check(
         else:
             print_text(verdict)
             if out is not None:
+                from divulge.report.editions.edition_files import EDITIONS
                 from divulge.report.results import REPORT
 
                 print_text("")
                 print_sentence("check.report", path=out / REPORT)
+                print_sentence("check.editions", folder=out / EDITIONS)
     raise typer.Exit(EXIT_CODES[verdict.status])
+
+
+@app.command()
+def verify(
+    certificate: Annotated[
+        Path, typer.Argument(help="The file certificate.json.", show_default=False)
+    ],
+    release: Annotated[
+        Path | None, typer.Option(help="The folder of what was published, and nothing else.")
+    ] = None,
+    original: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file that was examined: a source, the release file; repeat."),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option(help="The owner's certificate-key.json, out of internal/.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Hold a certificate against files: are they those that it speaks of?"""
+    from divulge.cli.run_context import set_run_conditions
+    from divulge.report import verify_certificate
+
+    with set_run_conditions():
+        verification = verify_certificate(certificate, release, original or (), key)
+    with tolerate_closed_pipe():
+        if json:
+            print_json(verification.to_dict())
+        else:
+            print_text(str(verification))
+    raise typer.Exit(EXIT_CODES[verification.status])
 
 
 @app.command()

@@ -63,6 +63,13 @@ AtMost = Annotated[
 AtLeast = Annotated[
     float | None, typer.Option(min=0, help="Exit with code 1 if the figure of a class is lower.")
 ]
+TellParameters = Annotated[
+    bool,
+    typer.Option(
+        "--tell-parameters",
+        help="Let the external edition and the certificate tell what limits and rules allow.",
+    ),
+]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace existing files; an input is never replaced.")
 ]

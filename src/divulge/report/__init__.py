@@ -11,14 +11,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from divulge.report.page import report
+from divulge.report.editions.verification import verify_certificate
+from divulge.report.report_file import report
 from divulge.report.results import build_result, check_into, write_results
 
 if TYPE_CHECKING:
     from divulge.protection import RiskUtilityMap
-    from divulge.report.page import ReportSubject
+    from divulge.report.report_file import Edition, ReportSubject
 
-__all__ = ["build_result", "check_into", "report", "write_results"]
+__all__ = ["build_result", "check_into", "report", "verify_certificate", "write_results"]
 
 
 class _CallablePackage(ModuleType):
@@ -31,9 +32,18 @@ class _CallablePackage(ModuleType):
         overwrite: bool = False,
         *,
         frontier: RiskUtilityMap | Sequence[RiskUtilityMap] | None = None,
+        edition: Edition = "internal",
+        tell_parameters: bool = False,
     ) -> None:
         """Write a report."""
-        report(found, path, overwrite, frontier=frontier)
+        report(
+            found,
+            path,
+            overwrite,
+            frontier=frontier,
+            edition=edition,
+            tell_parameters=tell_parameters,
+        )
 
 
 sys.modules[__name__].__class__ = _CallablePackage

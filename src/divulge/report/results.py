@@ -1,4 +1,4 @@
-"""The files of a check: `result.json` for scripts and `report.html` for people, both or neither."""
+"""The files of a check: `result.json` for scripts and pages for people, all or none of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 from divulge import work
 from divulge.release import Release, Verdict
-from divulge.release.output.output_files import list_inputs
+from divulge.release.output.output_files import INTERNAL, list_inputs
 from divulge.release.overview.exposure import find_exposure
 from divulge.release.overview.next_step import NextStep, find_next_steps
+from divulge.report.editions.edition_files import find_certificate_key, write_editions
 from divulge.report.page import page
 from divulge.work import AtomicFiles, Checkpoints, OutputFolder
 
@@ -20,15 +21,26 @@ RESULT = "result.json"
 REPORT = "report.html"
 
 
-def check_into(release: Release, folder: Path | str, overwrite: bool = False) -> Verdict:
-    """Check a release and write its results to a folder.
+def check_into(
+    release: Release,
+    folder: Path | str,
+    overwrite: bool = False,
+    *,
+    tell_parameters: bool = False,
+) -> Verdict:
+    """Check a release and write its results to a folder: result, report, and editions.
+
+    What limits and rules allow stands in the editions for people outside only if parameters are
+    told.
 
     The folder is new, empty, or holds the results of an earlier check, which are replaced at once
     (if somebody has changed them: only with `overwrite`). A run that is interrupted leaves no half
     file; the next one takes up what it had counted.
     """
-    place = OutputFolder(Path(folder), FOLDER_KIND, overwrite, inputs=list_inputs(release))
+    inputs = list_inputs(release)
+    place = OutputFolder(Path(folder), FOLDER_KIND, overwrite, private=(INTERNAL,), inputs=inputs)
     with place.held():
+        key = find_certificate_key(place.folder)
         checkpoints = Checkpoints(place.checkpoints)
         try:
             with work.run_with(checkpoints=checkpoints):
@@ -37,7 +49,12 @@ def check_into(release: Release, folder: Path | str, overwrite: bool = False) ->
             # What cannot be right next time either leaves nothing behind.
             checkpoints.clear()
             raise
-        place.write(lambda new: write_results(verdict, new))
+
+        def fill_folder(new: Path) -> None:
+            write_results(verdict, new)
+            write_editions(verdict, new, key, tell_parameters=tell_parameters)
+
+        place.write(fill_folder)
     return verdict
 
 

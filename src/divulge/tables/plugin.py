@@ -9,7 +9,15 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
-from divulge.assessment import Adversary, Assessment, AttackDefaults, PublishedTable, Sentence
+from divulge.assessment import (
+    Adversary,
+    Assessment,
+    AttackDefaults,
+    PublicRule,
+    PublishedTable,
+    Sentence,
+)
+from divulge.assessment.sentence import format_number
 from divulge.data import Dataset
 from divulge.data.dictionary import as_names, find_name_problems
 from divulge.tables.release_attack import (
@@ -35,6 +43,8 @@ from divulge.tables.tables_together import (
     see_together,
 )
 from divulge.work import Problem
+
+CATALOGUE = "divulge.tables"
 
 
 class TablesAttack(AttackDefaults):
@@ -121,6 +131,19 @@ class TablesAttack(AttackDefaults):
         """Whether they differ in what they are of, and in whether they are protected."""
         return has_same_rules(settings, other.model_copy(update={"suppress": settings.suppress}))
 
+    def public_rules(self, settings: TablesSettings) -> Sequence[PublicRule]:
+        """Those of sensitive cells, and the levels of protection; none where they are a secret."""
+        if settings.method == "secret":
+            return ()
+        return [
+            PublicRule(
+                Sentence(CATALOGUE, f"rule.{rule}"),
+                Sentence(CATALOGUE, f"rule.told.{rule}", {"figures": format_figures(value)}),
+            )
+            for rule in (*SENSITIVITY_RULES, "width", "share")
+            if (value := getattr(settings, rule))
+        ]
+
     def seed_draws(
         self, settings: TablesSettings, derive_seed: Callable[[str], int]
     ) -> TablesSettings:
@@ -137,6 +160,16 @@ class TablesAttack(AttackDefaults):
     def advice(self, adversary: Adversary) -> Sentence:
         """A pattern."""
         return Sentence("divulge.protection", "advice.table", {"adversary": adversary.name})
+
+
+def format_figures(parameters: float | Sequence[float]) -> str:
+    """The parameters of a rule as people write them.
+
+    >>> format_figures(10), format_figures((2, 80.0))
+    ('10', '2, 80')
+    """
+    figures = [parameters] if isinstance(parameters, int | float) else parameters
+    return ", ".join(map(format_number, figures))
 
 
 def _choose_pattern(settings: TablesSettings, dataset: Dataset) -> TablePattern:

@@ -12,6 +12,7 @@ from divulge.cli.output import build_sentence, print_sentence, print_text
 from divulge.data import Dataset, Hierarchy
 from divulge.records.risk.null_readings import Nulls
 from divulge.release import Release
+from divulge.release.output.output_files import INTERNAL
 from divulge.report import check_into, report
 from divulge.report.results import REPORT
 from divulge.work import OutputFolder, filesystem
@@ -27,7 +28,8 @@ OWNED_FIRMS = 2_000
 
 def run_demonstration(folder: Path, pupils: int, overwrite: bool = False) -> None:
     """Make the data and the release, check it, and say where everything is."""
-    with OutputFolder(folder, "a demonstration", overwrite).held() as place:
+    private = (f"{RESULTS}/{INTERNAL}",)
+    with OutputFolder(folder, "a demonstration", overwrite, private=private).held() as place:
         place.write(lambda new: _fill_folder(new, folder, pupils))
     print_sentence("demo.report", path=folder / RESULTS / REPORT)
     print_sentence("demo.next", path=folder / RELEASE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from divulge.cli.data_reader import DataReader, add_roles
-from divulge.cli.options import Attributes, Data, Overwrite, StopAfter, Weight
+from divulge.cli.options import Attributes, Data, Overwrite, StopAfter, TellParameters, Weight
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +48,7 @@ def protect(
         ),
     ] = False,
     values: Values = False,
+    tell_parameters: TellParameters = False,
     overwrite: Overwrite = False,
     json: Json = False,
     stop_after: StopAfter = None,
@@ -57,10 +58,13 @@ def protect(
     from divulge.cli.run_context import set_run_conditions
     from divulge.release import Release
     from divulge.release.output.output_files import INTERNAL, RELEASE
+    from divulge.report.editions.edition_files import EDITIONS
 
     with set_run_conditions(stop_after, {"--mapping": mapping}, [release], overwrite):
         loaded = Release.load(release)
-        write_report = partial(_write_report, has_frontier=frontier)
+        write_report = partial(
+            _write_report, has_frontier=frontier, tell_parameters=tell_parameters
+        )
         result = loaded.protect(out, overwrite, values, write_report, revises=revises)
         if mapping is not None:
             _write_mapping([p.decisions.mapping() for p in result.records.values()], mapping)
@@ -74,14 +78,17 @@ def protect(
                 print_text("")
                 if passed:
                     print_sentence("protect.release", folder=out / RELEASE)
+                print_sentence("protect.editions", folder=out / EDITIONS)
                 print_sentence("protect.internal", folder=out / INTERNAL)
                 print_sentence("protect.explain", folder=out)
     raise typer.Exit(EXIT_CODES[result.status])
 
 
-def _write_report(result: Any, folder: Path, *, has_frontier: bool) -> None:
+def _write_report(result: Any, folder: Path, *, has_frontier: bool, tell_parameters: bool) -> None:
     from divulge.cli.output import build_sentence
     from divulge.report import report
+    from divulge.report.editions.certificate_key import derive_certificate_key
+    from divulge.report.editions.edition_files import write_editions
     from divulge.report.results import REPORT
     from divulge.work import InvalidInput
 
@@ -95,6 +102,8 @@ def _write_report(result: Any, folder: Path, *, has_frontier: bool) -> None:
                 build_sentence("protect.no_frontier", dataset=name, reason=refusal), err=True
             )
     report(result, folder / REPORT, frontier=maps)
+    key = derive_certificate_key(result.secret)
+    write_editions(result, folder.parent, key, tell_parameters=tell_parameters)
 
 
 def _map_ways(protected: Protected) -> RiskUtilityMap:

@@ -30,12 +30,20 @@ def build_methods_note(
     """The text of the note: files, and for each what kinds of changes were made to what."""
     lines = [_say("title"), "", _say("files")]
     lines += [f"  {file}" for file in _list_files(files, tables)]
-    for name, file in files.items():
-        lines += ["", file, *(f"  {line}" for line in _describe_changes(result, name, file))]
-    for name, of_table in tables.items():
-        lines += ["", *of_table, *(f"  {line}" for line in _describe_table(result, name))]
+    for names, changes in list_methods(result, files, tables):
+        lines += ["", *names, *(f"  {line}" for line in changes)]
     lines += ["", *read_phrases(CATALOGUE, "note.closing")]
     return "\n".join(lines) + "\n"
+
+
+def list_methods(
+    result: ProtectedRelease, files: Mapping[str, str], tables: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Sequence[str], list[str]]]:
+    """Files that go out together, and what kinds of changes were made to what in them."""
+    for name, file in files.items():
+        yield [file], list(_describe_changes(result, name, file))
+    for name, of_table in tables.items():
+        yield of_table, list(_describe_table(result, name))
 
 
 def _list_files(files: Mapping[str, str], tables: Mapping[str, Sequence[str]]) -> list[str]:

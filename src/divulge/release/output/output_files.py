@@ -59,12 +59,18 @@ def build_output_folder(release: Release, folder: Path | str, overwrite: bool) -
 def list_inputs(release: Release) -> Inputs:
     """The files that nothing may be written over: the sources, and the release itself."""
     inputs = Inputs([release.path, *release.rules])
-    for plan in release.datasets.values():
-        for path in plan.source.list_files():
-            matches = path.parent.glob(path.name) if glob.has_magic(path.name) else [path]
-            for each in matches:
-                inputs.add(each)
+    for name in release.datasets:
+        for path in list_source_files(release, name):
+            inputs.add(path)
     return inputs
+
+
+def list_source_files(release: Release, dataset: str) -> list[Path]:
+    """The files that a dataset is read from, in order; none where it is no file."""
+    files: list[Path] = []
+    for path in release.datasets[dataset].source.list_files():
+        files += sorted(path.parent.glob(path.name)) if glob.has_magic(path.name) else [path]
+    return files
 
 
 def choose_file_names(release: Release) -> dict[str, str]:
@@ -119,17 +125,23 @@ def write_protected_release(
 
 def _write_release(result: ProtectedRelease, folder: Path) -> None:
     guard = result.guard_formulas
-    names, tables = choose_file_names(result.release), choose_table_names(result.release)
-    for name in result.published:
-        write_faithfully(result.released(name), folder / names[name], guard_formulas=guard)
+    files, tables = list_published_files(result)
+    for name, file in files.items():
+        write_faithfully(result.released(name), folder / file, guard_formulas=guard)
     for name, table in result.tables.items():
-        table.write(folder / tables[name], guard)
+        table.write(folder / tables[name][0], guard)
+    note = build_methods_note(result, files, tables)
+    filesystem.write_text(folder / METHODS_NOTE, note)
+
+
+def list_published_files(result: ProtectedRelease) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The file of each dataset that goes out, and those of each table by who sees it."""
+    names, tables = choose_file_names(result.release), choose_table_names(result.release)
     files = {name: names[name] for name in result.published}
     table_files = {
         name: _list_table_files(tables[name], table.files) for name, table in result.tables.items()
     }
-    note = build_methods_note(result, files, table_files)
-    filesystem.write_text(folder / METHODS_NOTE, note)
+    return files, table_files
 
 
 def _list_table_files(name: str, count: int) -> list[str]:

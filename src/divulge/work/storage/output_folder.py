@@ -157,14 +157,18 @@ class OutputFolder:
     def _set_modes(self, new: Path, files: Iterable[str]) -> None:
         """Everybody's settings for what may be seen, its owner's eyes for what may not."""
         for name in sorted(files):
-            is_private = name.split("/")[0] in self.private and "/" in name
+            is_private = self._is_private(name)
             mode = filesystem.PRIVATE_FILE if is_private else filesystem.usual_mode()
             filesystem.set_mode(new / name, mode)
         for path in sorted(path for path in new.rglob("*") if path.is_dir()):
-            is_private = path.relative_to(new).parts[0] in self.private
+            is_private = self._is_private(f"{path.relative_to(new).as_posix()}/")
             mode = filesystem.PRIVATE_FOLDER if is_private else filesystem.usual_mode(folder=True)
             filesystem.set_mode(path, mode)
         filesystem.set_mode(new, filesystem.usual_mode(folder=True))
+
+    def _is_private(self, name: str) -> bool:
+        """Whether a file, or a folder with a slash behind it, is only for its owner."""
+        return any(name.startswith(f"{folder}/") for folder in self.private)
 
 
 def _can_exchange(folder: Path) -> bool:
