@@ -108,3 +108,34 @@ def test_a_module_is_named_by_a_noun(path: str) -> None:
         return
     is_riddle = words[0] in PREPOSITIONS or bool(PARTICIPLE.fullmatch(words[-1]))
     assert is_riddle == (path in MODULES_THAT_STAY)
+
+
+POSITIONAL = {
+    "Assessment", "Atom", "Attribute", "Conditions", "Dataset", "Decision", "Details", "Draft",
+    "Hierarchy", "HierarchyTree", "History", "JJ", "Limit", "OutputFolder", "Progress", "Published",
+    "Release", "SuppressionProblem", "Sweep", "Table", "Totals", "Verdict",
+}  # fmt: skip
+"""Public data types (and the atom of a rule) that scripts may make with positional arguments."""
+
+
+def count_positional_fields(node: ast.ClassDef) -> int:
+    """The fields of a dataclass that may be given by their place; 0 where it takes keywords."""
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    if not any(each.startswith("dataclass") and "kw_only=True" not in each for each in decorators):
+        return 0
+    fields = [
+        f"{ast.unparse(each.annotation)} {each.value and ast.unparse(each.value)}"
+        for each in node.body
+        if isinstance(each, ast.AnnAssign)
+    ]
+    return sum(not re.search(r"ClassVar|kw_only=True|init=False", each) for each in fields)
+
+
+def test_more_than_four_fields_are_given_by_their_names() -> None:
+    found = {
+        node.name
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and count_positional_fields(node) > 4
+    }
+    assert found == POSITIONAL

@@ -16,7 +16,7 @@ from divulge.data.value_texts import format_value
 from divulge.work import InvalidInput, Problem, format_quantity
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class HierarchyNode:
     """A coarser value: how many values and records are under it, and its branches."""
 
@@ -147,11 +147,11 @@ def _build_nodes(
         groups.setdefault(chain[level], {})[leaf] = chain
     return tuple(
         HierarchyNode(
-            label,
-            level,
-            len(below),
-            sum(records.get(leaf, 0) for leaf in below),
-            _build_nodes(below, level - 1, records) if level else (),
+            label=label,
+            level=level,
+            values=len(below),
+            records=sum(records.get(leaf, 0) for leaf in below),
+            branches=_build_nodes(below, level - 1, records) if level else (),
         )
         for label, below in groups.items()
     )

@@ -34,7 +34,9 @@ def warm() -> None:
     )
     lattice = build_lattice(areas, ["area"])
     sizes = SizeTest(lattice.names, 12)
-    values = DistinctTest(lattice.names, 2, np.arange(lattice.units), lattice.units)
+    values = DistinctTest(
+        among=lattice.names, least=2, values=np.arange(lattice.units), value_count=lattice.units
+    )
     find_nested_levels(lattice, [sizes], seed=0)
     find_clusters(lattice, [sizes], seed=0)
     find_clusters(lattice, [sizes, values], seed=0)

@@ -179,7 +179,9 @@ def attack(
     else:
         known = datasets[0].attributes(knows, "knows")
         _, sought = check_attributes(datasets, "", known, seeks)
-        linked = LinkedDatasets(datasets[0], np.arange(datasets[0].rows), (), 0)
+        linked = LinkedDatasets(
+            focal=datasets[0], records=np.arange(datasets[0].rows), years=(), records_dropped=0
+        )
     has_pairs = knows_also is not None or knows_only is not None
     names, knowledge = known, None
     if has_pairs:

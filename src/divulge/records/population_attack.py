@@ -39,7 +39,9 @@ def attack_membership(
                for d, p in zip(request.datasets, people, strict=True)):  # fmt: skip
             problems.add("population", f'has no attribute "{name}".', name, people[0].names)
     problems.raise_any()
-    linked_people = LinkedDatasets(people[0], np.arange(people[0].rows), (), 0)
+    linked_people = LinkedDatasets(
+        focal=people[0], records=np.arange(people[0].rows), years=(), records_dropped=0
+    )
     if request.linked.years:
         linked_people = link_years(people, request.on, request.duplicates, request.seed)
     presence = _estimate_membership(request, linked_people)

@@ -26,4 +26,6 @@ def warm() -> None:
             key_kernels.tally_secrets(np.zeros(1, np.int32), np.zeros(1, dtype), 1, 1, np.ones(1))
             cube = SubsetCube(attributes, sensitive, weights, at_most=2)
             cube.count_subsets()
-            PrefixWalk(cube.records, cube.order, 2, True, dict).count_subsets()
+            PrefixWalk(
+                records=cube.records, order=cube.order, at_most=2, capacity=True, key=dict
+            ).count_subsets()

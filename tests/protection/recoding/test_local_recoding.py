@@ -89,13 +89,23 @@ def build_tests(
         return [SizeTest(names, 3)], [plain.k_test(3)]
     if which == "distinct":
         return (
-            [SizeTest(names, 2), DistinctTest(names, 2, values, value_count)],
+            [
+                SizeTest(names, 2),
+                DistinctTest(among=names, least=2, values=values, value_count=value_count),
+            ],
             [plain.k_test(2), plain.distinct_test(2)],
         )
     if which == "entropy":
-        return [ValueSharesTest(names, values, value_count, is_entropic)], [plain.entropy_test(1.6)]
+        return [
+            ValueSharesTest(
+                among=names, values=values, value_count=value_count, is_failing=is_entropic
+            )
+        ], [plain.entropy_test(1.6)]
     return (
-        [SizeTest(names, 2), ValueSharesTest(names, values, value_count, is_far)],
+        [
+            SizeTest(names, 2),
+            ValueSharesTest(among=names, values=values, value_count=value_count, is_failing=is_far),
+        ],
         [plain.k_test(2), plain.closeness_test(0.35)],
     )
 
@@ -323,7 +333,7 @@ def test_clusters_under_further_limits_lose_less_than_where_they_begin() -> None
     values, value_count = read_values(dataset, lattice)
     tests: list[ClassTest] = [
         SizeTest(lattice.names, 5),
-        DistinctTest(lattice.names, 3, values, value_count),
+        DistinctTest(among=lattice.names, least=3, values=values, value_count=value_count),
     ]
     clusters, nested = (
         method(lattice, tests, seed=1) for method in (find_clusters, find_nested_levels)

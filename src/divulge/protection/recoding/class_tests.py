@@ -50,7 +50,7 @@ class SizeTest:
         return failing
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class DistinctTest:
     """Distinct l-diversity: a class has at least `least` different sensitive values."""
 
@@ -71,7 +71,7 @@ class DistinctTest:
         return failing
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class ValueSharesTest:
     """A figure of the sensitive values of each class: entropy, closeness, likeness."""
 

@@ -145,7 +145,11 @@ def _build_sensitive_tests(dataset: Dataset, goal: Goal, first: Ints) -> list[Cl
     column = dataset.columns[name]
     values, value_count = column.codes[first].astype(np.int64), len(column.values) + 1
     if measure.distinct_values == "counted":
-        return [DistinctTest(goal.among, limit.bound, values, value_count)]
+        return [
+            DistinctTest(
+                among=goal.among, least=limit.bound, values=values, value_count=value_count
+            )
+        ]
     assert measure.class_figure is not None  # noqa: S101  # sorted so
     figure = measure.class_figure(dataset, name, goal.among, limit.options)
 
@@ -164,10 +168,22 @@ def _build_sensitive_tests(dataset: Dataset, goal: Goal, first: Ints) -> list[Cl
         )
         return np.asarray(limit.is_broken_by(figure(sensitive)))
 
-    tests: list[ClassTest] = [ValueSharesTest(goal.among, values, value_count, is_failing)]
+    tests: list[ClassTest] = [
+        ValueSharesTest(
+            among=goal.among, values=values, value_count=value_count, is_failing=is_failing
+        )
+    ]
     if measure.distinct_values == "implied":
         # What it implies prunes: as diverse as l values are, a class has at least l of them.
-        tests.insert(0, DistinctTest(goal.among, ceil(limit.bound - 1e-9), values, value_count))
+        tests.insert(
+            0,
+            DistinctTest(
+                among=goal.among,
+                least=ceil(limit.bound - 1e-9),
+                values=values,
+                value_count=value_count,
+            ),
+        )
     return tests
 
 

@@ -80,7 +80,7 @@ class AttackDescription:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class PerRecordSuccess:
     """Of each secret, before and after: is it certain, how likely is the best guess right?
 

@@ -247,8 +247,8 @@ class Secrets:
         if gain is not None:
             worth = before.compute_gain_per_record(gain), self.compute_gain_per_record(gain)
         return PerRecordSuccess(
-            (before.certain_records, self.certain_records),
-            (before.correct_chance, self.correct_chance),
-            worth,
-            self.prior,
+            certain=(before.certain_records, self.certain_records),
+            right=(before.correct_chance, self.correct_chance),
+            worth=worth,
+            weight=self.prior,
         )

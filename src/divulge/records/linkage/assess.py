@@ -54,7 +54,9 @@ class LinkageResult:
             certain, right = alone & (self.coverage >= 1 - ROUNDING_TOLERANCE), self.chance
         people = max(1, self.register.rows)
         certain_before = (self.in_register >= 1 - ROUNDING_TOLERANCE) & (people == 1)
-        return PerRecordSuccess((certain_before, certain), (self.in_register / people, right))
+        return PerRecordSuccess(
+            certain=(certain_before, certain), right=(self.in_register / people, right)
+        )
 
 
 def assess_linkage(linkage: LinkageResult) -> Assessment:

@@ -24,7 +24,7 @@ Duplicates: TypeAlias = Literal["error", "first", "random"]
 ABSENT = -1
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class LinkedDatasets:
     """Years joined to the focal one: its records (one an id), and each year's record of each."""
 
@@ -183,7 +183,14 @@ def link_years(
         rows = np.append(_choose_record_per_id(dataset, on, duplicates, random), np.int32(ABSENT))
         rows = rows[_locate_ids(ids, dataset.columns[on])]  # the place -1 is the last one
         years.append((dataset, rows[ids.codes[records]]))
-    return LinkedDatasets(datasets[0], records, tuple(years), sum(dropped), on, dropped)
+    return LinkedDatasets(
+        focal=datasets[0],
+        records=records,
+        years=tuple(years),
+        records_dropped=sum(dropped),
+        on=on,
+        dropped_by_year=dropped,
+    )
 
 
 def find_link_problems(

@@ -85,10 +85,10 @@ class MembershipChances:
         if gain is not None:
             worth = compute_guess_worth(gain, everybody), compute_guess_worth(gain, chance)
         return PerRecordSuccess(
-            (settled, self.is_certain[self.of_person]),
-            (np.maximum(everybody, 1 - everybody), np.maximum(chance, 1 - chance)),
-            worth,
-            prior,
+            certain=(settled, self.is_certain[self.of_person]),
+            right=(np.maximum(everybody, 1 - everybody), np.maximum(chance, 1 - chance)),
+            worth=worth,
+            weight=prior,
         )
 
 
@@ -228,9 +228,9 @@ def _break_down_by_truth(
     right_before = guess_before * share + (1 - guess_before) * (1 - share)
     place = (presence.of_person, column.codes)
     per_person = PerRecordSuccess(
-        (np.full(presence.population_size, presence.prior_chance in (0.0, 1.0)),
+        certain=(np.full(presence.population_size, presence.prior_chance in (0.0, 1.0)),
          presence.is_certain[presence.of_person]),
-        (right_before[place], right[place]),
+        right=(right_before[place], right[place]),
     )  # fmt: skip
     return per_person.break_down_by_column(description, name, column)
 

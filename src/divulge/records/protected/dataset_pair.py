@@ -129,4 +129,4 @@ def _join_releases(
         row[release.columns[on].codes[is_released]] = np.flatnonzero(is_released)
         place = np.array([of_id.get(format_value(v), -1) for v in ids.values.to_pylist()], np.int64)
         years.append((release, row[place[ids.codes[records]]]))
-    return LinkedDatasets(releases[0], records, tuple(years), 0)
+    return LinkedDatasets(focal=releases[0], records=records, years=tuple(years), records_dropped=0)

@@ -98,9 +98,11 @@ class Beliefs:
         if gain is not None:
             worth = before.compute_gain_per_record(gain), self._compute_gain(gain)
         return PerRecordSuccess(
-            (before.certain_records, certain), (before.correct_chance, right), worth,
-            self.secrets.prior,
-        )  # fmt: skip
+            certain=(before.certain_records, certain),
+            right=(before.correct_chance, right),
+            worth=worth,
+            weight=self.secrets.prior,
+        )
 
     @cached_property
     def risk(self) -> Floats:

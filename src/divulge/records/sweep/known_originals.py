@@ -40,7 +40,7 @@ def assess_protected_sweep(
     """Assess all sets for somebody who knows the original of the same records, in their order."""
     secrets = [] if settings.seeks is None else [settings.seeks]
     swept = run_sweep(original, settings, secrets)
-    search = _SetSearch(WorstSets(swept, settings), released)
+    search = _SetSearch(of_original=WorstSets(swept, settings), released=released)
     certain = search.find_worst("deterministic")
     right = search.find_worst("probabilistic")
     assessment = join_worst(swept, settings, certain, right)
@@ -58,7 +58,7 @@ def assess_protected_sweep(
     )
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _SetSearch:
     """Sets attacked in the order in which they may be the worst, until no other can be."""
 

@@ -38,7 +38,7 @@ class Classes:
     """Where each class begins, and where the last one ends."""
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class PrefixWalk:
     """The walk over all sets of at most `at_most` attributes, in `order`."""
 

@@ -277,7 +277,9 @@ def _walk_cube(
                 "capacity": capacity,
             },
         )
-        prefixes = PrefixWalk(cube.records, cube.order, at_most, capacity, cube.key)
+        prefixes = PrefixWalk(
+            records=cube.records, order=cube.order, at_most=at_most, capacity=capacity, key=cube.key
+        )
         few = cube.count_sets() <= cube.count_patterns() * tuning.MOST_SETS_FOR_PREFIXES
         counts.append(prefixes.count_subsets() if few else cube.count_subsets())
     return SweepFigures.from_counts(

@@ -135,7 +135,13 @@ def draft(
                 answers |= told
                 categorisation = categorise(dataset, _add_answers(experience, told))
             kind = propose_kind(dataset, categorisation)
-            drafts[free_name] = DatasetDraft(free_name, source, dataset, categorisation, kind)
+            drafts[free_name] = DatasetDraft(
+                name=free_name,
+                source=source,
+                dataset=dataset,
+                categorisation=categorisation,
+                kind=kind,
+            )
             progress.advance()
     relations = find_file_relations(
         {name: (each.dataset, each.categorisation) for name, each in drafts.items()}

@@ -63,7 +63,7 @@ Restrict: TypeAlias = Callable[[Atom, str], Sequence[exp.Expr]]
 Task: TypeAlias = RunStatement | Refuse | Ask
 
 
-@dataclass
+@dataclass(kw_only=True)
 class BodyQuery:
     """A query under construction."""
 
@@ -178,8 +178,10 @@ class BodyQuery:
 
     def _find_fact(self, atom: Atom) -> exp.Expr:
         """That there is a fact like this, for what is bound."""
-        inner = BodyQuery(self.types, self.plugin_types, self.read_atom)
-        inner.translator = Translator(self.translator.bindings)
+        inner = BodyQuery(
+            types=self.types, plugin_types=self.plugin_types, read_atom=self.read_atom
+        )
+        inner.translator = Translator(bindings=self.translator.bindings)
         table = self.read_atom(NOT_JOINED, atom)
         alias = f"n{len(self.conditions)}"
         inner.tables.append(exp.to_table(table).as_(alias))
@@ -241,7 +243,7 @@ class BodyQuery:
         self.tables = [exp.to_table(kept)]
         self.conditions, self.risky = [], []
         self.translator = Translator(
-            {
+            bindings={
                 name: Typed(
                     exp.column(f"v{number}", table=kept), self.translator.bindings[name].type
                 )

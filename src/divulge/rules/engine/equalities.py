@@ -36,7 +36,7 @@ from divulge.rules.language.syntax import EqualityRule
 MERGE_MAP = "merges"
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class Conflict:
     """Two different constants that a rule says are one: a row for a person to decide.
 
@@ -51,7 +51,7 @@ class Conflict:
     binding: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class EqualityQuery:
     """An equality rule as statements: what to do first, and a query for unequal pairs."""
 
@@ -217,5 +217,13 @@ def read_conflicts(runner: TaskRunner, query: EqualityQuery) -> list[Conflict]:
             continue
         seen.add(key)
         binding = dict(zip(query.variables, bound, strict=True))
-        conflicts.append(Conflict(query.numbered.rule, query.numbered.number, left, right, binding))
+        conflicts.append(
+            Conflict(
+                rule=query.numbered.rule,
+                number=query.numbered.number,
+                left=left,
+                right=right,
+                binding=binding,
+            )
+        )
     return conflicts[: tuning.MOST_CONFLICTS]

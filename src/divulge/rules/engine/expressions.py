@@ -68,7 +68,7 @@ class Guard:
     message: str
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Translator:
     """Turns terms into SQL under the bindings of a rule's variables."""
 
@@ -220,7 +220,7 @@ class Translator:
         return case.else_(self._translate_branch(term.otherwise, kind, otherwise))
 
     def _translate_branch(self, term: Term, kind: ValueType, taken: exp.Expr) -> exp.Expr:
-        inner = Translator(self.bindings, self.known)
+        inner = Translator(bindings=self.bindings, known=self.known)
         result = inner.translate(term, kind).sql
         self.guards += [
             Guard(exp.and_(taken, guard.condition), guard.message) for guard in inner.guards

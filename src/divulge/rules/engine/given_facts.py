@@ -50,7 +50,7 @@ NO_RULE = -1
 QUICK_DECIMAL = "DECIMAL(18, {})"
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class StagedFacts:
     """Facts that the session can read, with the kinds of their columns."""
 
@@ -141,7 +141,7 @@ def stage_rows(
     elif not columns:
         columns, names = [pa.array([0] * len(rows))], ["c0"]
     runner.load(name, pa.table(columns, names=names))
-    return StagedFacts(name, tuple(kinds), is_stored=True, has_rules=rules is not None)
+    return StagedFacts(name=name, types=tuple(kinds), is_stored=True, has_rules=rules is not None)
 
 
 def _kind_of(value: Any) -> ValueType:

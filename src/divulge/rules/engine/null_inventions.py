@@ -17,7 +17,7 @@ from divulge.rules.engine.sql_values import Typed, fill, name_sql_type, write_sq
 from divulge.rules.language.syntax import Variable, list_variables
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class Invention:
     """What an existential rule does: find new bindings, then make facts with nulls of them."""
 
@@ -47,7 +47,7 @@ class Invention:
 
     def write_tasks(self, invented: int) -> list[Task]:
         """Make the facts; `invented` is how many nulls there are already."""
-        translator = Translator(dict(self.bindings))
+        translator = Translator(bindings=dict(self.bindings))
         for place, name in enumerate(self.numbered.plan.existentials):
             label = fill(
                 "L || CAST(B + (num - 1) * N + P AS VARCHAR)",
@@ -57,7 +57,11 @@ class Invention:
                 P=exp.Literal.number(place),
             )
             translator.bindings[name] = Typed(label, NULL)
-        query = BodyQuery(self.context.types, self.context.plugin_types, self.context.read_full)
+        query = BodyQuery(
+            types=self.context.types,
+            plugin_types=self.context.plugin_types,
+            read_atom=self.context.read_full,
+        )
         query.translator = translator
         query.add_table(exp.to_table(self.table))
         columns = ", ".join(self.columns)
@@ -81,7 +85,14 @@ def compile_invention(
         name: Typed(exp.column(f"u{place}", table=f"f{numbered.number}"), value.type)
         for place, (name, value) in enumerate(known.items())
     }
-    invention = Invention(numbered.number, (), len(plan.existentials), context, numbered, bindings)
+    invention = Invention(
+        number=numbered.number,
+        preparation=(),
+        nulls=len(plan.existentials),
+        context=context,
+        numbered=numbered,
+        bindings=bindings,
+    )
     names = invention.columns
     kinds = [name_sql_type(value.type) for value in known.values()] or ["INTEGER"]
     declared = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
@@ -103,7 +114,12 @@ def compile_invention(
         RunStatement(numbered_rows),
     ]
     return Invention(
-        numbered.number, tuple(preparation), invention.nulls, context, numbered, bindings
+        number=numbered.number,
+        preparation=tuple(preparation),
+        nulls=invention.nulls,
+        context=context,
+        numbered=numbered,
+        bindings=bindings,
     )
 
 
@@ -117,7 +133,7 @@ def _deny_known_facts(
     """
     table = context.tables[numbered.rule.head.predicate]
     existentials = numbered.plan.existentials
-    translator = Translator(bindings)
+    translator = Translator(bindings=bindings)
     same: list[str] = []
     first_place: dict[str, str] = {}
     for place, (argument, kind) in enumerate(

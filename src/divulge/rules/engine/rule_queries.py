@@ -74,7 +74,13 @@ def build_body(
     restrict: Restrict | None = None,
 ) -> BodyQuery:
     """The steps of a plan as a query."""
-    query = BodyQuery(context.types, context.plugin_types, read_atom, prefix, restrict)
+    query = BodyQuery(
+        types=context.types,
+        plugin_types=context.plugin_types,
+        read_atom=read_atom,
+        prefix=prefix,
+        restrict=restrict,
+    )
     for step in plan.steps:
         literal = step.literal
         inputs = context.plugin_inputs.get(literal.predicate, 0) if isinstance(literal, Atom) else 0
@@ -95,7 +101,9 @@ def compile_rule(
     query = build_body(plan, context, read_atom, f"b{number}")
     if not plan.aggregates:
         return [*select_head(rule, number, query, context)]
-    compiler = _AggregateCompiler(rule, number, plan, query, is_recursive)
+    compiler = _AggregateCompiler(
+        rule=rule, number=number, plan=plan, body=query, is_recursive=is_recursive
+    )
     query, tasks = compiler.compile_groups(context)
     for step in plan.conditions:
         query.add(step)
@@ -135,7 +143,7 @@ def list_contributors(aggregate: Aggregate, plan: BodyPlan) -> Sequence[Term]:
     return tuple(Variable(name) for name in plan.variables)
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class _AggregateCompiler:
     """The aggregates of one rule, from bindings of the body to one row a group."""
 
@@ -252,7 +260,9 @@ class _AggregateCompiler:
     def _select_groups(self, context: RuleContext, tables: Sequence[str]) -> BodyQuery:
         """One row a group, with the value of every aggregate."""
         environment = self.body.translator.environment
-        query = BodyQuery(context.types, context.plugin_types, context.read_full)
+        query = BodyQuery(
+            types=context.types, plugin_types=context.plugin_types, read_atom=context.read_full
+        )
         translator = Translator()
         for place, (aggregate, table) in enumerate(zip(self.plan.aggregates, tables, strict=True)):
             alias = f"q{place}"

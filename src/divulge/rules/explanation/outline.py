@@ -22,7 +22,7 @@ _OTHER_FILL = "#f5f5f5"
 _REPEATED_FILL = "#ffffff"
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class _Box:
     """A fact in the outline; one that stands further up is repeated without what is below it."""
 
@@ -69,7 +69,7 @@ def _place_boxes(explanation: Explanation) -> list[_Box]:
             for line in textwrap.wrap(sentence, LETTERS_IN_A_LINE)
         ]
         fill = _REPEATED_FILL if is_repeated else _FILLS.get(fact.source, _OTHER_FILL)
-        boxes.append(_Box(lines, fill, MARGIN + depth * INDENT, y, parent))
+        boxes.append(_Box(lines=lines, fill=fill, x=MARGIN + depth * INDENT, y=y, parent=parent))
         y += boxes[-1].height + GAP
         if key not in shown:
             number = len(boxes) - 1

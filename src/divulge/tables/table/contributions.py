@@ -99,7 +99,7 @@ class LinkedContributions:
         return amounts, present
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(kw_only=True, frozen=True, eq=False)
 class Contributions:
     """Each contributor's amount in each inner cell it contributes to."""
 
@@ -121,7 +121,13 @@ class Contributions:
         population: tuple[object, str | None] | None = None,
     ) -> Contributions:
         """From the codes, the contributor and the amount of every record."""
-        return cls(tuple(axes), tuple(codes), contributor, amount, population)
+        return cls(
+            axes=tuple(axes),
+            codes=tuple(codes),
+            contributor=contributor,
+            amount=amount,
+            population=population,
+        )
 
     def count_contributors(self) -> Ints:
         """How many contributors each cell has, in the order of the cells."""

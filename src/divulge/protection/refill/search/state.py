@@ -38,7 +38,7 @@ class StrippedPartition:
     starts: Ints
 
 
-@dataclass(eq=False)
+@dataclass(kw_only=True, eq=False)
 class Target:
     """A column with hidden cells: what is shown of it, known by now, and offered this round."""
 

@@ -18,7 +18,7 @@ _NOT_OF_PERSONS = ("contact", "transaction")
 """Names, addresses and receipts: two people may share them, and one may have several."""
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, frozen=True)
 class DatasetDraft:
     """One dataset of a draft."""
 
