@@ -121,3 +121,11 @@ def test_whether_a_value_is_a_null_is_asked_when_the_equality_rules_are_done() -
     assert list_problems(known) == ""
     outside = rules + "r(1, 1). s(X) :- q(X, N), N is null."
     assert list_problems(outside) == ""
+
+
+def test_of_thousands_of_undefined_predicates_the_first_are_listed() -> None:
+    program = Program.parse("".join(f"a{n}(X) :- b{n}(X).\n" for n in range(300)))
+    problems = check_program(program, given={}).problems
+    assert len(problems) == 51
+    assert str(problems[-1]) == "250 more are not listed: mend these, and check again."
+    assert len(check_program(program).remarks) == 51

@@ -160,8 +160,8 @@ def check_program(
     return CheckedProgram(
         program=program,
         subject=name_subject(program),
-        problems=tuple({str(problem): problem for problem in problems}.values()),
-        remarks=(*remarks, *([null_remark] if null_remark else [])),
+        problems=_list_first(problems),
+        remarks=(*_list_first(remarks), *([null_remark] if null_remark else [])),
         may_not_end=null_remark is not None,
         rules=tuple(rules),
         equalities=tuple(equalities),
@@ -172,6 +172,16 @@ def check_program(
         plugin_types=plugin_types,
         plugins=known_plugins,
     )
+
+
+def _list_first(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Each problem once, and no more than a person mends at once."""
+    different = list({str(problem): problem for problem in problems}.values())
+    more = len(different) - tuning.MOST_PROBLEMS
+    if more <= 0:
+        return tuple(different)
+    message = f"{more:,} more are not listed: mend these, and check again."
+    return (*different[: tuning.MOST_PROBLEMS], Problem("", message))
 
 
 def _refuse_length(program: HasStatements, problems: tuple[Problem, ...]) -> CheckedProgram:
