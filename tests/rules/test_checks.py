@@ -88,6 +88,8 @@ def test_programs_put_together_are_held_to_the_bound_of_one() -> None:
 def test_remarks_tell_what_is_worth_a_second_look() -> None:
     assert 'no rule asks for "q"' in list_remarks("q(1). p(2). r(X) :- p(X).")
     assert '"Z" is used nowhere else' in list_remarks("p(1, 2). r(X) :- p(X, Z).")
+    spoken_of = '% @name "{X} has {Z}"\nr(X) :- p(X, Z).'
+    assert "used nowhere else" not in list_remarks(f"p(1, 2). {spoken_of}")
     assert "Write exists N before the head" in list_remarks("p(1). q(X, N) :- p(X).")
     assert list_remarks("p(1). exists N q(X, N) :- p(X).") == ""
 

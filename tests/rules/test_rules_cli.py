@@ -167,6 +167,8 @@ def test_rules_read_the_data_of_a_release_and_what_they_say_of_themselves(releas
     shown = ["--show", "role", "--release", release]
     told = invoke("run", folder / "other.rules", *shown)
     assert told.stdout.splitlines() == ["role(id, identifier)", "role(town, quasi_identifier)"]
+    (folder / "named.rules").write_text('person(id, town) from dataset "people".\n')
+    assert invoke("run", folder / "named.rules", "--release", release).stdout == "person: 3 facts\n"
     both = invoke("run", folder / "few.rules", "--release", release, "--facts", "own=x.csv")
     assert "leave one of the two out" in str(both.exception)
 

@@ -129,6 +129,7 @@ def run(
     """Derive what follows from a program; how many facts each predicate has, or the facts."""
     from divulge.cli.run_context import set_run_conditions
     from divulge.rules import explain
+    from divulge.rules.checks.definitions import list_widths
 
     _check_new_folder(out)
     handed_in = _list_fact_files(facts, release)
@@ -137,7 +138,9 @@ def run(
         _evaluate(file, handed_in, release, most_rounds, reader) as derived,
     ):
         shown = {name: derived.rows(name) for name in _check_names(derived, show or [])}
-        counts = {name: derived.count(name) for name in derived}
+        named = set(list_widths(derived.checked.program.statements))
+        # Datasets that rules read by name are no predicates of theirs.
+        counts = {name: derived.count(name) for name in derived if name in named}
         open_conflicts = len(derived.conflicts)
         derivations = [
             str(explain(derived, each, show_values=True))

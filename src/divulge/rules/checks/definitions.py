@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
 
 from divulge.rules import tuning
 from divulge.rules.checks.strata import list_atoms
-from divulge.rules.language.parser import TOO_MANY_RULES
+from divulge.rules.language.parser import NAME_HOLE, TOO_MANY_RULES
 from divulge.rules.language.syntax import (
     Atom,
     EqualityRule,
@@ -162,7 +162,7 @@ def list_remarks(
             match = _find_nearest(name, undefined, told)
             yield Problem(
                 str(statement.place),
-                f'no rule asks for "{name}".',
+                f'no rule asks for "{name}"; a release may.',
                 value=name,
                 allowed=[match] if match else [],
             )
@@ -194,8 +194,11 @@ def _find_single_variables(statement: Rule | EqualityRule) -> Iterator[Problem]:
     nodes = [part for node in (*heads, *statement.body) for part in walk_nodes(node)]
     counts = Counter(part.name for part in nodes if isinstance(part, Variable))
     in_heads = {name for node in heads for name in list_variables(node)}
+    in_words = {*NAME_HOLE.findall(statement.name or "")}
     for part in nodes:
-        if not isinstance(part, Variable) or part.name in in_heads or part.name.startswith("_"):
+        if not isinstance(part, Variable) or part.name in in_heads | in_words:
+            continue
+        if part.name.startswith("_"):
             continue
         if counts[part.name] == 1:
             yield Problem(
