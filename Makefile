@@ -17,6 +17,8 @@ SEEDS  ?= 1000
 FIRST  ?= 0
 # nested or clusters: all its releases are recoded record by record.
 LOCAL  ?=
+# usual, sweep, rules, protected-before, datasets, history, people or population: only such releases.
+KIND   ?=
 # Of `make coverage`: which tests are run; all if none are named.
 TESTS  ?=
 # Two cores are enough for two workers; CI machines and laptops differ, so ask.
@@ -93,7 +95,7 @@ fuzz: $(READY)
 	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --kills $(KILLS) --programs $(PROGRAMS) $(if $(SEED),--seed $(SEED))
 
 redteam: $(READY)
-	$(BIN)/python tests/redteam/campaign.py --seeds $(SEEDS) --first $(FIRST) $(if $(LOCAL),--local $(LOCAL))
+	$(BIN)/python tests/redteam/campaign.py --seeds $(SEEDS) --first $(FIRST) $(if $(LOCAL),--local $(LOCAL)) $(if $(KIND),--kind $(KIND))
 
 bench: $(READY)
 	@for script in $(filter-out benchmarks/measure.py benchmarks/%_report.py,$(wildcard benchmarks/*.py)); do \

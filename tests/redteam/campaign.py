@@ -3,7 +3,8 @@
 Every seed is a release of its own (`made_releases`); what is published is judged by `oracle`. The
 first seed that fails is printed, and `FIRST` repeats it. Seeds that only a bold attacker refutes
 (`oracle.BOLD`) are listed and counted, and do not end the run: see `known`. With `LOCAL=nested` or
-`LOCAL=clusters` all releases are recoded record by record.
+`LOCAL=clusters` all releases are recoded record by record. Beside its usual release every seed has one
+of another kind (`KINDS`), in turn; `KIND=sweep` tries those alone, for every seed, and `KIND=usual` none.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(PROJECT))
 
 from tests.redteam.differencing import list_revision_faults  # noqa: E402
+from tests.redteam.finding import Finding  # noqa: E402
 from tests.redteam.known import KNOWN  # noqa: E402
 from tests.redteam.made_releases import WITHHELD, Case, write_case  # noqa: E402
 from tests.redteam.oracle import (  # noqa: E402
@@ -39,6 +40,17 @@ from tests.redteam.oracle import (  # noqa: E402
     read_published,
     read_source,
 )
+from tests.redteam.record_kinds import (  # noqa: E402
+    attack_people,
+    attack_population,
+    attack_rules,
+    attack_sweep,
+)
+from tests.redteam.source_kinds import (  # noqa: E402
+    attack_datasets,
+    attack_history,
+    attack_protected_before,
+)
 
 from divulge import Release  # noqa: E402
 from divulge.classes.people import UnjudgedPeopleError  # noqa: E402
@@ -49,14 +61,16 @@ COMPARED_EVERY = 5
 PROGRESS_EVERY = 25
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """What became of a release, and all that speaks against it."""
-
-    outcome: str
-    faults: list[str]
-    bold: list[str] = field(default_factory=list)
-    """Limits that only relations with little evidence break."""
+KINDS = {
+    "sweep": attack_sweep,
+    "rules": attack_rules,
+    "protected before": attack_protected_before,
+    "datasets": attack_datasets,
+    "history": attack_history,
+    "people": attack_people,
+    "population": attack_population,
+}
+"""Releases of other kinds than the usual one, each by its seed and a folder."""
 
 
 def attack_seed(seed: int, folder: Path, local: str | None = None) -> Finding:
@@ -167,28 +181,46 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--keep-going", action="store_true", help="list all seeds that fail")
     parser.add_argument("--local", choices=["nested", "clusters"], help="recode record by record")
+    kinds = {kind.replace(" ", "-"): kind for kind in ("usual", *KINDS)}
+    parser.add_argument("--kind", choices=kinds, help="only releases of this kind")
     options = parser.parse_args()
-    again = "" if options.local is None else f" LOCAL={options.local}"
+    options.kind = kinds.get(options.kind)
     outcomes: Counter[str] = Counter()
     begin = time.monotonic()
     for seed in range(options.first, options.first + options.seeds):
-        with tempfile.TemporaryDirectory() as folder:
-            finding = attack_seed(seed, Path(folder), options.local)
-        outcomes[finding.outcome] += 1
-        outcomes["refuted boldly"] += bool(finding.bold)
-        is_known = options.local is None and seed in KNOWN
-        outcomes["known"] += is_known
-        outcomes["failed"] += bool(finding.faults) and not is_known
-        for fault in (*finding.faults, *finding.bold):
-            print(f"seed {seed} ({finding.outcome}): {fault}", flush=True)
-        if finding.faults and not is_known:
-            print(f"  again: make redteam FIRST={seed} SEEDS=1{again}", flush=True)
-            if not options.keep_going:
-                return 1
+        for kind, finding in _attack_kinds(seed, options.kind, options.local):
+            is_usual = kind == "usual"
+            outcomes[finding.outcome if is_usual else f"{kind}: {finding.outcome}"] += 1
+            outcomes["refuted boldly"] += bool(finding.bold)
+            is_known = is_usual and options.local is None and seed in KNOWN
+            outcomes["known"] += is_known
+            outcomes["failed"] += bool(finding.faults) and not is_known
+            for fault in (*finding.faults, *finding.bold):
+                print(f"seed {seed} ({kind}, {finding.outcome}): {fault}", flush=True)
+            if finding.faults and not is_known:
+                local = "" if options.local is None else f" LOCAL={options.local}"
+                again = f"FIRST={seed} SEEDS=1{local} KIND={kind.replace(' ', '-')}"
+                print(f"  again: make redteam {again}", flush=True)
+                if not options.keep_going:
+                    return 1
         if (seed + 1) % PROGRESS_EVERY == 0:
             print(f"seed {seed}, {time.monotonic() - begin:.0f} s: {dict(outcomes)}", flush=True)
     print(f"{options.seeds} seeds: {dict(outcomes)}")
     return 1 if outcomes["failed"] else 0
+
+
+def _attack_kinds(seed: int, only: str | None, local: str | None) -> Iterator[tuple[str, Finding]]:
+    """What becomes of the releases of a seed: the usual one, and one of another kind."""
+    other = list(KINDS)[seed % len(KINDS)]
+    if local is not None:
+        only = "usual"
+    for kind in ["usual", other] if only is None else [only]:
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            yield (
+                kind,
+                attack_seed(seed, place, local) if kind == "usual" else KINDS[kind](seed, place),
+            )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.redteam.campaign import attack_seed
+from tests.redteam.campaign import KINDS, attack_seed
 from tests.redteam.differencing import combine
 from tests.redteam.known import FOUND, FOUND_LOCAL
 from tests.redteam.made_releases import Case, Row, list_coarser, write_case
@@ -47,6 +47,16 @@ def test_no_release_that_is_recoded_record_by_record_is_refuted(
     tmp_path: Path, seed: int, local: str
 ) -> None:
     finding = attack_seed(seed, tmp_path, local)
+    assert finding.faults == []
+    assert finding.bold == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_release_of_another_kind_that_passes_is_refuted(
+    tmp_path: Path, kind: str, seed: int
+) -> None:
+    finding = KINDS[kind](seed, tmp_path)
     assert finding.faults == []
     assert finding.bold == []
 
