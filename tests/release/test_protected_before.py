@@ -180,3 +180,28 @@ def test_a_file_that_hides_cells_already_is_no_original_for_anybody(
             dv.protection.suppress(people, k=2)
         else:
             dv.protection.recode(people, [dv.Limit("k_anonymity", at_least=2)])
+
+
+def test_cells_that_were_absent_before_are_neither_hidden_nor_wrongly_refilled(
+    tmp_path: Path,
+) -> None:
+    path = write_release(tmp_path, what="hidden")
+    with (tmp_path / "people.csv").open() as file:
+        before: list[dict[str, object]] = [dict(row) for row in csv.DictReader(file)]
+    with (tmp_path / "protected.csv").open() as file:
+        shown: list[dict[str, object]] = [dict(row) for row in csv.DictReader(file)]
+    hidden = sum(not row["region"] for row in shown)
+    # Many of the commonest regions were never said; their stratum is known all the same.
+    for own, row in zip(before, shown, strict=True):
+        if own["region"] in ("a", "b") and int(str(own["born"])) % 2:
+            hidden -= not row["region"]
+            own["region"] = row["region"] = ""
+    write_rows(tmp_path / "people.csv", before)
+    write_rows(tmp_path / "protected.csv", shown)
+    absent = sum(not row["region"] for row in before)
+    assert absent > 2 * hidden > 0
+    verdict = Release.load(path).check()
+    found = verdict.refills["people"]
+    assert (found.hidden, found.verified) == (hidden, hidden)
+    assert f"of {hidden} suppressed cells" in " ".join(found.explain())
+    assert verdict.status == "fail"

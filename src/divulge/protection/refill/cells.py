@@ -173,7 +173,7 @@ def has_secret_cells(released: Dataset, original: Dataset | None = None) -> bool
     """Whether some cell is hidden, or coarser than it was."""
     for name, column in released.columns.items():
         before = None if original is None else original.columns.get(name)
-        is_hidden = find_hidden_cells(column, before)
+        is_hidden = find_secret_cells(column, before, hides_all=False)
         if is_hidden.any() or find_finer_cells(released, original, name, is_hidden) is not None:
             return True
     return False
@@ -212,10 +212,11 @@ def gather_groups(
 
 
 def find_secret_cells(column: Column, original: Column | None, hides_all: bool) -> Bools:
-    """Which cells protection took away."""
-    if original is None and hides_all:
-        return np.asarray(column.codes == column.missing_code, np.bool_)
-    return find_hidden_cells(column, original)
+    """Which cells protection took away; what the original lacks was absent, whoever marked it."""
+    if original is None:
+        is_missing = column.codes == column.missing_code
+        return np.asarray(is_missing, np.bool_) if hides_all else find_hidden_cells(column)
+    return find_hidden_cells(column, original) & (original.codes != original.missing_code)
 
 
 def encode_cells(column: Column, is_hidden: Bools) -> Ints:
