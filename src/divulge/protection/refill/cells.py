@@ -216,7 +216,8 @@ def find_secret_cells(column: Column, original: Column | None, hides_all: bool) 
     if original is None:
         is_missing = column.codes == column.missing_code
         return np.asarray(is_missing, np.bool_) if hides_all else find_hidden_cells(column)
-    return find_hidden_cells(column, original) & (original.codes != original.missing_code)
+    was_there = original.codes != original.missing_code
+    return np.asarray(find_hidden_cells(column, original) & was_there, np.bool_)
 
 
 def encode_cells(column: Column, is_hidden: Bools) -> Ints:
