@@ -76,7 +76,7 @@ def describe_sample(
     >>> import divulge as dv
     >>> companies = dv.datasets.inflation_and_growth_example()
     >>> print(describe_sample(companies, ["Area", "Sector"], "bayes", None)[1])
-    An adversary who does not know this is expected to identify 0.436 of 20 in the population ...
+    An adversary who does not know this is expected to identify 0.4 of 20 in the population ...
     """
     if not _has_weights(dataset):
         return ()

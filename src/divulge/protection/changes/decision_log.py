@@ -231,17 +231,18 @@ class DecisionLog(Sequence[Decision]):
                 place = int(change.records[within])
                 columns = self.original.columns
                 binding["group"] = {name: value_at(columns[name], place) for name in change.among}
+        row = 0 if change.whole_column else within
         return Decision(
-            change.kind,
-            self.dataset,
-            change.rule,
-            change.reason if change.whole_column else describe_reason(change, within),
-            float(change.before[0 if change.whole_column else within]),
-            float(change.after[0 if change.whole_column else within]),
-            None if change.whole_column else int(change.records[within]),
-            change.attribute,
-            binding,
-            change.origin,
+            change=change.kind,
+            dataset=self.dataset,
+            rule=change.rule,
+            reason=change.reason if change.whole_column else describe_reason(change, within),
+            before=float(change.before[row]),
+            after=float(change.after[row]),
+            record=None if change.whole_column else int(change.records[within]),
+            attribute=change.attribute,
+            binding=binding,
+            origin=change.origin,
         )
 
     def _build_row(self, place: int, values: bool) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from divulge.assessment import Assessment, Breakdown, Chart, Sentence, html
-from divulge.assessment.sentence import format_number, read_phrases
+from divulge.assessment import Assessment, Breakdown, Chart, Sentence
 from divulge.data import Dataset
 from divulge.protection import tuning
 from divulge.protection.refill.cells import HiddenCells, ReleaseCells
 from divulge.protection.refill.columns import CodedColumn
+from divulge.protection.refill.display import as_html, list_rows, render_table
 from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.outcomes.charts import draw_refill
 from divulge.protection.refill.outcomes.coarse_outcomes import judge_coarse_cells
@@ -251,37 +251,13 @@ class Refill:
 
     def rows(self) -> Sequence[tuple[str, ...]]:
         """The figures for people, one row an attribute."""
-        return [
-            (
-                name,
-                *(
-                    "" if figure is None else format_number(round(figure, 1))
-                    for figure in (
-                        f.hidden,
-                        f.claimed,
-                        f.right,
-                        f.verified,
-                        f.best_guess,
-                        f.keys_only,
-                        f.base_rate,
-                    )
-                ),
-            )
-            for name, f in {**self.by_attribute(), **self._name_coarse_attributes()}.items()
-        ]
+        return list_rows({**self.by_attribute(), **self._name_coarse_attributes()})
 
     def __str__(self) -> str:
         return "\n".join(self.explain())
 
     def __rich__(self) -> RenderableType:
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(*_read_head(), box=None, header_style="dim", pad_edge=False)
-        for row in self.rows():
-            table.add_row(*map(Text, row))
-        return Group(Text(str(self)), table)
+        return render_table(str(self), self.rows())
 
     def __repr__(self) -> str:
         return (
@@ -290,7 +266,7 @@ class Refill:
         )
 
     def _repr_html_(self) -> str:
-        return html.render_paragraphs(self.explain()) + html.render_table(_read_head(), self.rows())
+        return as_html(self.explain(), self.rows())
 
     def _verify(self, boldness: Boldness) -> Completion:
         """What relations tell that are mostly right, believed from so many cells on."""
@@ -402,7 +378,3 @@ class Refill:
             figures=numbers,
             **(asked if is_whole else {}),
         )
-
-
-def _read_head() -> tuple[str, ...]:
-    return read_phrases(CATALOGUE, "refill.head")
