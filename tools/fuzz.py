@@ -175,7 +175,7 @@ class Fuzzing:
         until = self.next_seed[name] + count
         while self.next_seed[name] < until:
             begun = self.next_seed[name]
-            self._batch(name, BATCH_SECONDS, until - begun)
+            self._batch(name, START_SECONDS, until - begun)
             if self.next_seed[name] == begun:
                 return
 

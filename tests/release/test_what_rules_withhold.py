@@ -56,3 +56,17 @@ def test_a_table_that_counts_nothing_of_what_rules_hide_goes_out_beside(tmp_path
     protected = release.protect(out=tmp_path / "out")
     assert protected.status == "pass"
     assert (tmp_path / "out" / "release" / "table_reader.csv").exists()
+
+
+def test_who_hides_what_rules_hide_has_company_and_is_not_removed(tmp_path: Path) -> None:
+    protected = write_companies(tmp_path, 'hide("a5", "sector").', AT_LEAST_2).protect()
+    hidden = [each for each in protected.decisions if each.change == "suppressed"]
+    assert protected.status == "pass"
+    assert protected.datasets["companies"].rows == len(AREAS)
+    assert {each.attribute for each in hidden} == {"sector"}
+    assert len(hidden) == 2
+    # Where rules leave nobody who could hide the same, the record cannot be shown.
+    kept = 'hide("a5", "sector"). keep(I, "sector") :- original(_, I, "area", "North"), I != "a5".'
+    protected = write_companies(tmp_path, kept, AT_LEAST_2).protect()
+    assert protected.status == "pass"
+    assert protected.datasets["companies"].rows == len(AREAS) - 1

@@ -29,6 +29,7 @@ from divulge.protection.changes.recodings import (
     apply_recoding,
     drop_unfitting_labels,
 )
+from divulge.protection.cycle.directed_company import add_company
 from divulge.protection.cycle.first_changes import (
     add_directives,
     change_directed_records,
@@ -260,6 +261,8 @@ def run_cycle(
     if levels:
         recode_to_levels(state, goals, levels)
     change_directed_records(state, goals, plan.directives)
+    if plan.withstands_refill and plan.directives.hidden:
+        add_company(state, goals, plan)
     for method in plan.methods:
         if method == "recode" and not plan.local:
             recode_greedily(state, goals, plan)
