@@ -32,9 +32,9 @@ def limit_success(at_most: float) -> dv.Limit:
     return dv.Limit("probabilistic.posterior", at_most=at_most)
 
 
-@pytest.mark.parametrize("at_most", [0.4, 0.2, 0.1])
-def test_no_more_is_hidden_than_as_many_alike_need(at_most: float) -> None:
-    people = draw_people()
+@pytest.mark.parametrize(("records", "at_most"), [(400, 0.4), (400, 0.2), (400, 0.1), (60, 0.2)])
+def test_no_more_is_hidden_than_as_many_alike_need(records: int, at_most: float) -> None:
+    people = draw_people(records)
     p = dv.protection.protect(people, [limit_success(at_most)], ["suppress"])
     assert p.outcomes[0].held
     assert not p.suppressed_records

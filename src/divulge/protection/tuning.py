@@ -33,10 +33,6 @@ FIGURE_COUNTS = (2, 3, 5, 8, 12, 20, 50, 100)
 """Numbers of records alike that are tried for a limit on what an adversary finds, a suppression
 each: finer steps hide fewer cells and take longer. Chosen by hand; no benchmark isolates it."""
 
-LEAST_FIGURE_RECORDS = 100
-"""Records from which on they are tried: of fewer, moves of single groups tell cheaply who need hide
-what. Chosen by hand; no benchmark isolates it."""
-
 MOST_DONORS = 30
 """Records that are asked to hide the same as somebody whom nothing else helps; each costs a
 measurement of everybody. Chosen by hand; no benchmark isolates it."""

@@ -8,7 +8,8 @@ that lost most first, as many as the limit allows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import ceil
 
 import numpy as np
 
@@ -26,12 +27,8 @@ from divulge.work.arrays import Bools, Floats, Ints
 
 
 def find_figure_cells(state: CycleState, goal: Goal, plan: CycleRequest) -> Bools | None:
-    """By record and attribute, whether its cell is hidden; None if no number alike suffices.
-
-    Of few records, each group of who is found is weighed alone, and nothing is looked for here.
-    """
-    is_small = state.current.rows < tuning.LEAST_FIGURE_RECORDS
-    if is_small or "suppress" not in plan.methods or find_people(state.current) is not None:
+    """By record and attribute, whether its cell is hidden; None if no number alike suffices."""
+    if "suppress" not in plan.methods or find_people(state.current) is not None:
         return None
     names = list(goal.among)
     before = build_code_matrix(state.current, names)
@@ -40,7 +37,7 @@ def find_figure_cells(state: CycleState, goal: Goal, plan: CycleRequest) -> Bool
     def is_held(hidden: Bools) -> bool:
         return state.measure(goal, hide_cells(state.current, list_cells(names, hidden))).held
 
-    for k in list_figure_counts(state.current.rows):
+    for k in list_figure_counts(state.current.rows, [goal]):
         counted = suppress_by_count(state, goal, plan, k=k)
         if counted is None:
             return None
@@ -51,13 +48,11 @@ def find_figure_cells(state: CycleState, goal: Goal, plan: CycleRequest) -> Bool
     return None
 
 
-def list_figure_counts(records: int) -> list[int]:
-    """How many alike are tried, the fewest first.
-
-    >>> list_figure_counts(12)
-    [2, 3, 5, 8, 12]
-    """
-    return [k for k in tuning.FIGURE_COUNTS if k <= records]
+def list_figure_counts(records: int, goals: Sequence[Goal]) -> list[int]:
+    """How many alike are tried, the fewest first; of a share, also as many as it is one in."""
+    shares = [goal.limit.at_most for goal in goals]
+    exact = {ceil(1 / share - 1e-9) for share in shares if share is not None and 0 < share < 1}
+    return sorted(k for k in {*tuning.FIGURE_COUNTS, *exact} if 1 < k <= records)
 
 
 def _show_groups(

@@ -88,7 +88,7 @@ def _recode_to_figures(state: CycleState, goals: Sequence[Goal], plan: CycleRequ
         released, _ = release(outcome)
         return all(state.measure(goal, released).held for goal in goals)
 
-    for k in list_figure_counts(state.current.rows):
+    for k in list_figure_counts(state.current.rows, goals):
         outcome = _search_classes(lattice, [SizeTest(names, k)], plan)
         if is_held(outcome):
             state.current, changes = release(_show_classes(lattice, outcome, is_held))
