@@ -442,9 +442,11 @@ def _tells_finer(
     meanings = defaultdict(set)
     for value, true in zip(told, truth, strict=True):
         meanings[value].add(true)
-    is_word = len(meanings) * RECORDS_A_WORD <= len(evidence.records) or len(set(truth)) <= len(
-        meanings
-    ) <= WORDS_A_VALUE * len(set(truth))
+    # What nobody shares is a number of the record, and means nothing to who looks values up.
+    is_shared = len(meanings) < len(coarse)
+    is_word = len(meanings) * RECORDS_A_WORD <= len(evidence.records) or (
+        is_shared and len(set(truth)) <= len(meanings) <= WORDS_A_VALUE * len(set(truth))
+    )
     if is_word and all(len(values) == 1 for values in meanings.values()):
         return True
     pairs = [
