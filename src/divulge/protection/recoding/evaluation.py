@@ -45,7 +45,8 @@ class ClassNumberer:
     """Numbers classes of units; keeps the room that this needs from call to call."""
 
     def __init__(self, units: int) -> None:
-        places = 1 << max(1, (2 * units - 1).bit_length())
+        # A power of two, and at least a fifth of it free: of many units, this is the most memory.
+        places = 1 << max(1, (5 * units // 4).bit_length())
         self._keys = np.empty(units, np.int64)
         self._table = np.empty(places, np.int64)
         self._owners = np.full(places, -1, np.int64)

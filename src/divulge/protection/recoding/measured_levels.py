@@ -30,7 +30,7 @@ def judge_in_full(
 ) -> RecodedLevels | None:
     """Whom all limits remove; None if that is too many, or a figure of the whole does not hold."""
     lattice, levels = evaluator.lattice, outcome.levels
-    is_alive = evaluator.find_removed(levels)[lattice.unit_of_record] == 0
+    is_alive = (evaluator.find_removed(levels) == 0)[lattice.unit_of_record]
     while measurer.limits.measured:
         over = measurer.find_failing_records(levels, np.flatnonzero(is_alive))
         if not over.size:
