@@ -33,6 +33,10 @@ FIGURE_COUNTS = (2, 3, 5, 8, 12, 20, 50, 100)
 """Numbers of records alike that are tried for a limit on what an adversary finds, a suppression
 each: finer steps hide fewer cells and take longer. Chosen by hand; no benchmark isolates it."""
 
+CLASS_TABLE_SHARE = 0.8
+"""Share of the places of a table of classes that may be taken at the most: memory against longer
+searches. `benchmarks/recoding.py --census` shows both."""
+
 MOST_DONORS = 30
 """Records that are asked to hide the same as somebody whom nothing else helps; each costs a
 measurement of everybody. Chosen by hand; no benchmark isolates it."""

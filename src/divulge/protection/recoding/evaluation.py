@@ -12,6 +12,7 @@ from math import inf
 
 import numpy as np
 
+from divulge.protection import tuning
 from divulge.protection.recoding.class_tests import ClassTest
 from divulge.protection.recoding.lattice import GeneralisationLattice
 from divulge.work.arrays import Bools, Floats, Ints
@@ -45,8 +46,8 @@ class ClassNumberer:
     """Numbers classes of units; keeps the room that this needs from call to call."""
 
     def __init__(self, units: int) -> None:
-        # A power of two, and at least a fifth of it free: of many units, this is the most memory.
-        places = 1 << max(1, (5 * units // 4).bit_length())
+        # A power of two, with some places free: of many units, this is the most memory.
+        places = 1 << max(1, int(units / tuning.CLASS_TABLE_SHARE).bit_length())
         self._keys = np.empty(units, np.int64)
         self._table = np.empty(places, np.int64)
         self._owners = np.full(places, -1, np.int64)
