@@ -43,7 +43,7 @@ def read_certificate_key(path: Path) -> bytes:
     except (ValueError, KeyError, TypeError, RecursionError):
         found, key = None, b""
     if found != FORMAT or len(key) != KEY_BYTES:
-        message = f"holds no key of certificates; it is called {KEY_FILE}."
+        message = f"contains no key of certificates; it is called {KEY_FILE}."
         raise InvalidInput(str(path), [Problem("key", message)])
     return key
 
