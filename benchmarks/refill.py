@@ -11,18 +11,22 @@ a small size, for the ratio.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tests.protection.refill.plain import count_support_by_loops
 
 from divulge import Dataset, protection
 from divulge.protection.refill import kernels
 from divulge.protection.refill.cells import ReleaseCells, read_cells
 from divulge.protection.refill.search.discovery import complete_columns
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # started as a script, from anywhere
+from tests.protection.refill.plain import count_support_by_loops
 
 KEYS = ["region", "age", "sex", "size", "citizenship", "status"]
 

@@ -137,6 +137,21 @@ def test_suppress_writes_nothing_that_a_published_column_undoes(tmp_path: Path) 
     assert dv.read(out).names == ["region", "age"]
 
 
+@pytest.mark.parametrize("verb", ["suppress", "recode"])
+@pytest.mark.parametrize("kept", [["--identifier", "id"], ["--unlisted", "drop"]])
+def test_what_does_not_go_out_cannot_be_kept_as_it_is(
+    tmp_path: Path, verb: str, kept: list[str]
+) -> None:
+    data, out = tmp_path / "people.csv", tmp_path / "safe.csv"
+    data.write_text("id,age\n" + "".join(f"{n},{n // 3}\n" for n in range(30)))
+    given = [verb, data, "-q", "age", "-k", 3, "--out", out, *kept]
+    run(*given)
+    out.unlink()
+    with pytest.raises(InvalidInput, match=r'never: "id" is not published as it is'):
+        runner.invoke(app, [*map(str, given), "--never", "id"], catch_exceptions=False)
+    assert not out.exists()
+
+
 def test_the_sources_of_a_release_are_never_overwritten(tmp_path: Path) -> None:
     for file in EXAMPLE.parent.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())

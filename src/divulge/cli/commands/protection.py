@@ -178,11 +178,15 @@ def suppress(
     """Suppress the fewest cells of a file that make every record k-anonymous."""
     from divulge import protection
     from divulge.cli.run_context import set_run_conditions
-    from divulge.protection.result.published_columns import list_unlisted_columns
+    from divulge.protection.result.published_columns import (
+        list_unlisted_columns,
+        refuse_unpublished,
+    )
 
     with set_run_conditions(stop_after, {"--out": out, "--log": log}, [data], overwrite):
         records = reader.read(data, {"quasi_identifier": quasi_identifier, "weight": weight})
         records = add_roles(records, {"identifier": identifier}, keep=True)
+        refuse_unpublished(never or (), records, publish=publish or (), unlisted=unlisted)
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
         protected = protection.suppress(
             records,

@@ -108,7 +108,10 @@ def recode(
     from divulge.protection import Recipe
     from divulge.protection import recode as recode_dataset
     from divulge.protection.published_judgement import withstand_recoding
-    from divulge.protection.result.published_columns import list_unlisted_columns
+    from divulge.protection.result.published_columns import (
+        list_unlisted_columns,
+        refuse_unpublished,
+    )
 
     if apply is not None:
         _refuse_beside_recipe(
@@ -131,6 +134,7 @@ def recode(
         more_roles = {"identifier": identifier, "sensitive": sensitive}
         _refuse_second_roles(records, more_roles)
         records = add_roles(records, more_roles, keep=True)
+        refuse_unpublished(never or (), records, unlisted=unlisted)
         undecided = list_unlisted_columns(records) if out and unlisted is None else []
         recode_alike = None
         if apply is not None:

@@ -18,6 +18,28 @@ def list_unlisted_columns(dataset: Dataset) -> list[str]:
     return [name for name in dataset.names if dataset.dictionary[name].role is None]
 
 
+def refuse_unpublished(
+    names: Collection[str],
+    dataset: Dataset,
+    *,
+    publish: Collection[str] = (),
+    unlisted: Unlisted | None = None,
+) -> None:
+    """Refuse to keep as they are attributes that do not go out.
+
+    Raises:
+        InvalidInput: if one of them is an id that is not published, or dropped.
+    """
+    problems = Problems(f'dataset "{dataset.name}"')
+    for name in names:
+        role = dataset.dictionary[name].role if name in dataset.columns else None
+        fate = find_column_fate(name, role, publish, unlisted)
+        if name in dataset.columns and fate in ("withheld", "dropped", "pseudonyms"):
+            message = f'"{name}" is not published as it is, so it cannot be kept so: leave it out.'
+            problems.add("never", message)
+    problems.raise_any()
+
+
 def publish_dataset(
     dataset: Dataset,
     secret: SecretKey,
