@@ -472,3 +472,22 @@ def test_an_attribute_that_is_hidden_altogether_may_be_anything() -> None:
     assert find_shift(["x", "y", "x", "y"]) == 0  # an even spread was there before
     assert find_shift(["x", "x", "x", "y"]) == pytest.approx(0.25)
     assert find_shift(["x", "x"]) == 0
+
+
+@pytest.mark.parametrize(("share", "is_said"), [(0.0, True), (0.2, True), (0.5, False)])
+def test_suppression_beyond_its_limit_is_told(share: float, is_said: bool) -> None:
+    """No level of the towns leaves fewer: two of six companies have a size of their own."""
+    companies = six_companies(["Roma"] * 6)
+    sizes = pa.array(["small", "small", "small", "small", "large", "huge"])
+    table = companies.to_arrow().append_column("Size", sizes)
+    dataset = Dataset.from_arrow(table, roles={"quasi_identifier": ["Area", "Size"]})
+    p = protection.protect(
+        dataset,
+        [Limit("k_anonymity", at_least=2)],
+        is_a={"Area": TOWNS},
+        suppression_limit=share,
+    )
+    assert p.changed_records == 2
+    said = [line for line in p.explain() if "more than suppression_limit" in line]
+    assert bool(said) is is_said
+    assert all("2 of 6 records were suppressed in part or removed (33.3%)" in line for line in said)

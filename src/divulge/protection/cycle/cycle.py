@@ -301,6 +301,7 @@ def run_cycle(
         levels=dict(state.levels),
         notes=(*describe_levels(dataset, state.levels), *state.notes),
         suppression_limit=plan.suppression_limit,
+        leaves_few="recode" in plan.methods,
         only_at_risk=_is_confined_to_risky(goals, plan),
         # What was known beside the data cannot be told from them: there is no doing it again.
         again=None if known is not None else lambda other: run_cycle(other, goals, plan),

@@ -37,6 +37,7 @@ def describe_protected(protected: Protected) -> tuple[Sentence, ...]:
         sentences.append(_build_sentence("undone", values))
     elif protected.suppressed_cells or not (protected.notes or protected.removed):
         sentences.append(_build_sentence("cells", values))
+    sentences += _describe_limit(protected)
     sentences += [failure.sentence for failure in protected.unobeyed]
     if protected.flatters:
         sentences.append(_build_sentence("flatters", values))
@@ -54,6 +55,21 @@ def describe_protected(protected: Protected) -> tuple[Sentence, ...]:
     if len(protected.decisions) and not protected.flatters:
         sentences.append(_build_sentence("attacked_again", values))
     return tuple(sentences)
+
+
+def _describe_limit(protected: Protected) -> list[Sentence]:
+    """That more records were suppressed or removed than recoding was to leave."""
+    changed, rows = protected.changed_records, protected.original.rows
+    if not protected.leaves_few or changed <= protected.suppression_limit * rows:
+        return []
+    values = {
+        "changed": changed,
+        "total": rows,
+        "share": changed / rows,
+        "limit": protected.suppression_limit,
+        "subjects": protected.original.subjects,
+    }
+    return [_build_sentence("exceeded", values)]
 
 
 def _count_directed_removals(protected: Protected) -> int:

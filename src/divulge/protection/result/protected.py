@@ -79,6 +79,8 @@ class Protected:
     """How the levels of a recoding were settled; None of other protections."""
     suppression_limit: float = 0.05
     """The share of records that recoding may leave to suppression or removal."""
+    leaves_few: bool = False
+    """Whether recoding was to leave no more than that to suppression, as far as it could."""
     only_at_risk: bool = False
     again: Callable[[Dataset], Protected] | None = None
     reseeded: Callable[[int], Protected] | None = None
@@ -112,6 +114,13 @@ class Protected:
     def removed(self) -> int:
         """How many records were removed."""
         return int(self.decisions.removed_records.size)
+
+    @property
+    def changed_records(self) -> int:
+        """Records in which cells were suppressed, or that were removed."""
+        kinds = ("suppressed", "removed")
+        changed = [each.records for each in self.decisions.changes if each.kind in kinds]
+        return int(np.unique(np.concatenate([np.empty(0, np.int64), *changed])).size)
 
     @property
     def suppressed_records(self) -> int:
