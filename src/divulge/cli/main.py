@@ -30,8 +30,14 @@ from divulge.cli.commands import (
 )
 from divulge.cli.data_reader import takes_reading_options
 from divulge.cli.help_pages import GroupPage, set_help_pages
-from divulge.cli.options import Overwrite, StopAfter, TellParameters
-from divulge.cli.output import print_json, print_sentence, print_text, tolerate_closed_pipe
+from divulge.cli.options import Overwrite, Pdf, StopAfter, TellParameters
+from divulge.cli.output import (
+    print_json,
+    print_pdf,
+    print_sentence,
+    print_text,
+    tolerate_closed_pipe,
+)
 from divulge.cli.shell_completion import answer_completion
 
 FINE, LIMIT_FAILS, COULD_NOT_RUN, NOT_JUDGED = 0, 1, 2, 3
@@ -76,6 +82,7 @@ def check(
     release: ReleaseFile,
     out: Out = None,
     tell_parameters: TellParameters = False,
+    pdf: Pdf = False,
     overwrite: Overwrite = False,
     json: Json = False,
     stop_after: StopAfter = None,
@@ -91,7 +98,8 @@ def check(
         else:
             from divulge.report import check_into
 
-            verdict = check_into(loaded, out, overwrite, tell_parameters=tell_parameters)
+            also = print_pdf if pdf else None
+            verdict = check_into(loaded, out, overwrite, tell_parameters=tell_parameters, also=also)
     with tolerate_closed_pipe():
         if json:
             from divulge.report import build_result

@@ -70,6 +70,9 @@ TellParameters = Annotated[
         help="Let the external edition and the certificate tell what limits and rules allow.",
     ),
 ]
+Pdf = Annotated[
+    bool, typer.Option("--pdf", help="Write each page as PDF too, by a Chromium that is installed.")
+]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace existing files; an input is never replaced.")
 ]

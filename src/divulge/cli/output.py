@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 
@@ -49,6 +50,14 @@ def build_sentence(key: str, **values: Any) -> str:
     from divulge.assessment import Sentence
 
     return str(Sentence("divulge.cli", key, values))
+
+
+def print_pdf(folder: Path) -> None:
+    """Write the pages of a set of results as PDF too; what could not be written is said."""
+    from divulge.report.pdf_pages import print_pages
+
+    for sentence in print_pages(folder):
+        sys.stderr.write(f"{sentence}\n")
 
 
 def print_json(content: object) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,12 @@ def check_into(
     overwrite: bool = False,
     *,
     tell_parameters: bool = False,
+    also: Callable[[Path], None] | None = None,
 ) -> Verdict:
     """Check a release and write its results to a folder: result, report, and editions.
 
     What limits and rules allow stands in the editions for people outside only if parameters are
-    told.
+    told. `also` writes something more into the folder before it appears, such as PDF.
 
     The folder is new, empty, or holds the results of an earlier check, which are replaced at once
     (if somebody has changed them: only with `overwrite`). A run that is interrupted leaves no half
@@ -53,6 +54,8 @@ def check_into(
         def fill_folder(new: Path) -> None:
             write_results(verdict, new)
             write_editions(verdict, new, key, tell_parameters=tell_parameters)
+            if also is not None:
+                also(new)
 
         place.write(fill_folder)
     return verdict

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from divulge.cli.data_reader import DataReader, add_roles
-from divulge.cli.options import Attributes, Data, Overwrite, StopAfter, TellParameters, Weight
+from divulge.cli.options import Attributes, Data, Overwrite, Pdf, StopAfter, TellParameters, Weight
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +49,7 @@ def protect(
     ] = False,
     values: Values = False,
     tell_parameters: TellParameters = False,
+    pdf: Pdf = False,
     overwrite: Overwrite = False,
     json: Json = False,
     stop_after: StopAfter = None,
@@ -63,7 +64,7 @@ def protect(
     with set_run_conditions(stop_after, {"--mapping": mapping}, [release], overwrite):
         loaded = Release.load(release)
         write_report = partial(
-            _write_report, has_frontier=frontier, tell_parameters=tell_parameters
+            _write_report, has_frontier=frontier, tell_parameters=tell_parameters, has_pdf=pdf
         )
         result = loaded.protect(out, overwrite, values, write_report, revises=revises)
         if mapping is not None:
@@ -84,8 +85,10 @@ def protect(
     raise typer.Exit(EXIT_CODES[result.status])
 
 
-def _write_report(result: Any, folder: Path, *, has_frontier: bool, tell_parameters: bool) -> None:
-    from divulge.cli.output import build_sentence
+def _write_report(
+    result: Any, folder: Path, *, has_frontier: bool, tell_parameters: bool, has_pdf: bool = False
+) -> None:
+    from divulge.cli.output import build_sentence, print_pdf
     from divulge.report import report
     from divulge.report.editions.certificate_key import derive_certificate_key
     from divulge.report.editions.edition_files import write_editions
@@ -104,6 +107,8 @@ def _write_report(result: Any, folder: Path, *, has_frontier: bool, tell_paramet
     report(result, folder / REPORT, frontier=maps)
     key = derive_certificate_key(result.secret)
     write_editions(result, folder.parent, key, tell_parameters=tell_parameters)
+    if has_pdf:
+        print_pdf(folder.parent)
 
 
 def _map_ways(protected: Protected) -> RiskUtilityMap:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from divulge import work
 from divulge.release.output.output_files import list_source_files
+from divulge.report import tuning
 from divulge.report.editions.certificate_key import digest_file, sign_bytes, sign_file
 from divulge.report.page_parts import load_template, read_resource, read_words
 from divulge.work import version, versions
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 FORMAT = "divulge certificate 1"
 SEAL = "seal"
+MORE = 2
+"""The number of a second file: the first is told apart where there is one."""
 
 
 def build_certificate(
@@ -67,9 +70,24 @@ def certificate_page(certificate: dict[str, Any]) -> str:
     return load_template("certificate.html.jinja").render(
         **read_words("certificate"),
         certificate=certificate,
+        limits_in_short=_join_limits(certificate["limits"]),
+        several={each["name"] for each in certificate["read"] if each.get("file", 1) == MORE},
+        most=tuning.MOST_CERTIFIED_ROWS,
         digest=sha256(write_certificate_text(certificate).encode()).hexdigest(),
         style=read_resource("report.css"),
     )
+
+
+def _join_limits(limits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Limits of one kind and outcome in one line: a page has room for few."""
+    joined: dict[tuple[str, str, str | None], list[str]] = {}
+    for each in limits:
+        kind = (each["measure"], each["status"], each.get("allowed"))
+        joined.setdefault(kind, []).append(each["subject"])
+    return [
+        {"measure": measure, "subject": ", ".join(subjects), "status": status, "allowed": allowed}
+        for (measure, status, allowed), subjects in joined.items()
+    ]
 
 
 def list_published(folder: Path) -> list[Path]:
