@@ -317,10 +317,10 @@ AREAS, SIZES = ("North", "South", "Center"), ("small", "large")
 SECTORS = ("Textiles", "Commerce", "Services")
 
 
-def write_sites(folder: Path, more: str = "", shift: int = 0) -> Release:
+def write_sites(folder: Path, more: str = "", shift: int = 0, both: bool = False) -> Release:
     """Companies, and where they are: the same companies under other names, in another order.
 
-    `shift` makes the sites those of other companies.
+    `shift` makes the sites those of other companies; a limit is on the sites, or on both.
     """
     random = Random(7)  # noqa: S311  # made-up data
     rows = [
@@ -333,7 +333,8 @@ def write_sites(folder: Path, more: str = "", shift: int = 0) -> Release:
     text = "company,place,branch\n" + "\n".join(f"c{line}" for line in sites) + "\n"
     (folder / "sites.csv").write_text(text)
     path = folder / "release.toml"
-    path.write_text(COMPANIES + more)
+    limited = "" if both else 'dataset = "sites"\n'
+    path.write_text(COMPANIES.replace("[[limit]]\n", f"[[limit]]\n{limited}") + more)
     return Release.load(path)
 
 
@@ -350,7 +351,7 @@ def count_more(folder: Path) -> dict[tuple[str, str], int]:
     for row in own:
         key = (row["area"], row["sector"])
         counts[key] = counts.get(key, 0) - 1
-    return {key: count for key, count in counts.items() if count > 0}
+    return {key: n for key, n in counts.items() if n > 0 and "suppressed" not in key}
 
 
 HIDE_ONE = '[rules]\nfiles = ["asked.rules"]\n'
@@ -368,6 +369,11 @@ def test_what_rules_hide_must_not_follow_from_what_another_dataset_counts(tmp_pa
     p = write_sites(tmp_path, HIDE_ONE).protect(out=tmp_path / "out", overwrite=True)
     assert p.status == "pass"
     assert count_more(tmp_path) == {}
+    # The company that a limit asks for is of another value: which is whose, nobody can tell.
+    (tmp_path / "asked.rules").write_text('hide("companies", "c5", "sector").')
+    p = write_sites(tmp_path, HIDE_ONE, both=True).protect(out=tmp_path / "out", overwrite=True)
+    assert p.status == "pass"
+    assert len(count_more(tmp_path)) == 2
 
 
 def test_counts_of_other_people_tell_nothing(tmp_path: Path) -> None:
@@ -379,12 +385,15 @@ def test_counts_of_other_people_tell_nothing(tmp_path: Path) -> None:
 def test_a_cell_hidden_for_a_limit_that_another_dataset_counts_is_not_judged(
     tmp_path: Path,
 ) -> None:
-    release = write_sites(tmp_path, 'never = ["area", "size"]\n')
+    release = write_sites(tmp_path, 'never = ["area", "size"]\n', both=True)
+    text = release.path.read_text().replace("at_least = 2", 'at_least = 2\nnulls = "maybe"')
+    release.path.write_text(f"accept_count_only = true\n{text}")
     rows = read(tmp_path / "companies.csv")
-    # The only large company of its area that weaves.
+    # The only large company of its area that weaves, beside small ones.
+    south = [("Textiles", "large"), *[("Textiles", "small")] * 3, *[("Commerce", "large")] * 6]
     everybody = [row for row in rows if row["area"] != "South"] + [
-        {"id": f"d{n}", "area": "South", "sector": sector, "size": "large"}
-        for n, sector in enumerate(["Textiles", *["Commerce"] * 9])
+        {"id": f"d{n}", "area": "South", "sector": sector, "size": size}
+        for n, (sector, size) in enumerate(south)
     ]
     for name, columns in (("companies", ["id", "area", "sector", "size"]), ("sites", None)):
         with (tmp_path / f"{name}.csv").open("w", newline="") as file:
@@ -394,6 +403,6 @@ def test_a_cell_hidden_for_a_limit_that_another_dataset_counts_is_not_judged(
                 [row[column] for column in columns or ["id", "area", "sector"]] for row in everybody
             )
     p = Release.load(release.path).protect(out=tmp_path / "out")
-    assert p.suppressed_cells > 0
+    assert p.suppressed_cells == 1
     assert p.status == "not judged"
-    assert "by subtracting the counts" in str(p.after)
+    assert 'can be read from dataset "sites"' in str(p.after)

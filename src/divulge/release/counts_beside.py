@@ -159,7 +159,7 @@ def _find_told_cells(pair: _Pair) -> Bools:
     """Hidden cells for which the other dataset counts more of the right value alone."""
     is_shown = np.flatnonzero(~pair.hidden.any(axis=1))
     shown = Counter(pair.before[record] for record in is_shown.tolist())
-    more = list(Counter(pair.others) - shown)
+    more = Counter(pair.others) - shown
     told = np.zeros(pair.hidden.shape, np.bool_)
     patterns, number_of = np.unique(pair.hidden, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns.tolist()):
@@ -169,12 +169,19 @@ def _find_told_cells(pair: _Pair) -> Bools:
         by_visible: dict[Row, list[Row]] = {}
         for row in more:
             by_visible.setdefault(tuple(row[place] for place in visible), []).append(row)
+        hiding: dict[Row, list[int]] = {}
         for record in np.flatnonzero(number_of.reshape(-1) == number).tolist():
-            row = pair.before[record]
-            candidates = by_visible.get(tuple(row[place] for place in visible), ())
+            key = tuple(pair.before[record][place] for place in visible)
+            hiding.setdefault(key, []).append(record)
+        for key, records in hiding.items():
+            candidates = by_visible.get(key, [])
+            if sum(more[row] for row in candidates) < len(records):
+                continue  # of some, the other dataset shows nothing either
             for place in np.flatnonzero(pattern).tolist():
-                values = {each[place] for each in candidates}
-                told[record, place] = row[place] is not None and values == {row[place]}
+                values = {row[place] for row in candidates}
+                for record in records:
+                    value = pair.before[record][place]
+                    told[record, place] = value is not None and values == {value}
     return told
 
 
