@@ -167,6 +167,28 @@ def test_the_same_records_by_another_name_are_not_judged(
     assert any("Name one dataset for both" in str(each.sentence) for each in p.after.reservations)
 
 
+RING = {
+    ("a", "s", "y"): 1, ("a", "l", "x"): 9, ("a", "l", "y"): 1,
+    ("b", "s", "y"): 3, ("b", "l", "x"): 3, ("b", "l", "y"): 5,
+}  # fmt: skip
+
+
+def test_tables_that_go_round_in_a_ring_are_of_the_same_records(tmp_path: Path) -> None:
+    """By the sums one of size s in a may be up to six; of records that show all three, up to two."""
+    wide = METHOD_UNKNOWN + "\nmin_frequency = 2\nwidth = 5"
+    text = READER.replace("min_frequency = 3\nwidth = 2\n", "")
+    readers = ("one", ["area", "size"]), ("two", ["size", "kind"]), ("three", ["area", "kind"])
+    write(tmp_path, RING)
+    file = tmp_path / "release.toml"
+    for name, by in readers:
+        reader = text.format(name=name, by=by, more=wide).replace("'", '"')
+        file.write_text(file.read_text() + reader)
+    verdict = Release.load(file).check()
+    assert "fail" in [each.status for each in verdict.outcomes]
+    with pytest.raises(OutOfReachError):
+        Release.load(file).protect(out=tmp_path / "out")
+
+
 def sum_up(cells: Mapping[Any, int]) -> Counter[Key]:
     """All tables of area and size, in all their cells."""
     sums: Counter[Key] = Counter()

@@ -17,6 +17,7 @@ from divulge.assessment import Assessment, Sentence
 from divulge.data import Dataset
 from divulge.tables.feasibility.assess import CATALOGUE, assess_judgement, judge_cells
 from divulge.tables.feasibility.sensitivity import find_sensitive_cells
+from divulge.tables.feasibility.shared_records import is_ring
 from divulge.tables.release_attack import (
     assess_suppression,
     choose_zeros,
@@ -169,6 +170,9 @@ def _share_withheld_cell(patterns: Sequence[TablePattern]) -> bool:
     """
     if len(patterns) < 2:
         return False
+    if is_ring([names for each in patterns for names in each.dimensions]):
+        # Records that show all of them say more than the cells that they have in common.
+        return any(bool(each.published.suppressed.any()) for each in patterns)
     structure, places = _link_patterns(patterns)
     times = np.zeros(structure.size, dtype=np.int64)
     is_withheld = np.zeros(structure.size, dtype=bool)

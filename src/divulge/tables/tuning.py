@@ -251,3 +251,7 @@ INSIDER_PROOF_SECONDS = 20.0
 """Nominal seconds for proofs that cells are not unique to insiders, all of them together. More
 leaves fewer cells of linked and hierarchical tables undecided; chosen by hand, no benchmark
 isolates it."""
+
+MOST_COMBINATIONS = 4_096
+"""Combinations of the attributes of linked tables of which it is asked whether records show all of
+the tables; of more, that is not judged. Chosen by hand; no benchmark isolates it."""

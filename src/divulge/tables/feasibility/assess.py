@@ -21,6 +21,10 @@ from divulge.tables.feasibility.sensitivity import (
     compute_largest_share,
     compute_protection,
 )
+from divulge.tables.feasibility.shared_records import (
+    find_cells_known_by_records,
+    is_ring_of_tables,
+)
 from divulge.tables.feasibility.table_counts import count_marginals
 from divulge.tables.feasibility.whole_tables import find_proven_intervals
 from divulge.tables.table import charts
@@ -154,6 +158,15 @@ def judge_cells(
             published, table.units, cell_intervals, cells[doubtful], protection
         )
         is_open[doubtful] = protection.is_lacking(cells[doubtful], values[doubtful], *proven)
+    if _is_limited_by_records(table):
+        asked = np.flatnonzero(hidden & ~is_lacking)
+        is_exact[hidden] = False
+        chance[hidden] = 1 / (np.maximum(high - low, 0)[hidden] + 1)
+        known, untold = find_cells_known_by_records(
+            published, table.units, cells[asked], protection
+        )
+        is_lacking[asked], is_open[asked] = known, is_open[asked] | untold
+        is_open &= ~is_lacking
     to_insiders = None
     if insider:
         is_closer, is_undecided = find_cells_known_to_insiders(table, published, cells, protection)
@@ -222,9 +235,16 @@ def assess_judgement(table: Table, judgement: Judgement, name: str) -> Assessmen
 def describe_circumstances(table: Table, zeros: Zeros) -> tuple[Sentence, ...]:
     """What the figures rest on: who knows of empty cells, and that weights are not used."""
     keys = [Sentence(CATALOGUE, f"zeros.{zeros}")]
+    if _is_limited_by_records(table):
+        keys.append(Sentence(CATALOGUE, "records.ring"))
     if table.unused_weight is not None:
         keys.append(Sentence(CATALOGUE, "weight.unused", {"weight": table.unused_weight}))
     return tuple(keys)
+
+
+def _is_limited_by_records(table: Table) -> bool:
+    """Whether there are tables that agree in all sums and that no records show."""
+    return is_ring_of_tables(table.structure) and table.lowest >= 0
 
 
 def _assess_nothing(published: Published, name: str) -> Assessment:
