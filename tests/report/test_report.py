@@ -15,7 +15,10 @@ from tests.release_files import write_release
 
 import divulge as dv
 from divulge.data.column import find_hidden_cells
-from divulge.protection.result.change_summary import list_changes_by_attribute
+from divulge.protection.result.change_summary import (
+    list_changes_by_attribute,
+    list_changes_of_figures,
+)
 from divulge.release import result_schema
 from divulge.release.overview.next_step import find_next_steps
 from divulge.report import check_into
@@ -234,6 +237,7 @@ def test_the_first_page_says_what_fails_for_whom_and_what_would_help(tmp_path: P
         "make year of dataset \"pupils\" coarser, to level 1 of 2",
         "classmate: known for certain after the release goes from 100% to 0% (allowed: at most 10%)",
         "After it every limit that can be judged would hold.",
+        "Whether other columns still reveal year was not tried here",
         "Who else might attack, and with what other knowledge, was not asked.",
     ):  # fmt: skip
         assert wanted in first, wanted
@@ -284,6 +288,13 @@ def test_a_protection_is_told_by_attribute_and_by_reason_before_any_record(tmp_p
         hidden = int(np.count_nonzero(find_hidden_cells(after, before)))
         assert changed[name][2] == str(hidden)
     assert sum(int(row[4]) for row in changed.values()) > 0 or part.suppressed_cells > 0
+    figures = {row[0]: row[1:] for row in list_changes_of_figures(part)}
+    for name in part.among:
+        before, after = part.original.columns[name], part.dataset.columns[name]
+        is_same = list(map(before.value, before.codes)) == list(map(after.value, after.codes))
+        assert not is_same or figures[name][0] == "0%"
+    assert figures["mark"] == ("", "0.9375", "0.9375")  # six times 0, five times 1 and 2
+    assert "Attribute by attribute, before and after" in page
     assert page.index("What was changed") < page.index("Decisions, record by record")
     assert page.index("<details><summary>Decisions") > 0
 

@@ -79,6 +79,7 @@ def protection_page(
     from divulge.protection.result.change_summary import (
         list_changes_by_attribute,
         list_changes_by_reason,
+        list_changes_of_figures,
         read_change_heads,
     )
     from divulge.protection.result.recoding_summary import read_summary_head
@@ -103,6 +104,8 @@ def protection_page(
         parts=parts,
         change_heads=read_change_heads(),
         by_attribute={name: list_changes_by_attribute(part) for name, part in parts.items()},
+        of_figures={name: list_changes_of_figures(part) for name, part in parts.items()},
+        figures_head=read_phrases("divulge.protection", "changes.of_figures"),
         by_reason={name: list_changes_by_reason(part) for name, part in parts.items()},
         others=others,
         charts={name: render_chart(part.chart()) for name, part in parts.items()},

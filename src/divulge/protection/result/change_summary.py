@@ -47,6 +47,19 @@ def list_changes_by_attribute(protected: Protected) -> Rows:
     return lines
 
 
+def list_changes_of_figures(protected: Protected) -> Rows:
+    """By attribute: how far its shares moved, and its mean before and after where it has one."""
+    utility = protected.utility
+    names = dict.fromkeys((*utility.distribution_shift, *utility.means))
+    lines = []
+    for name in names:
+        shift = utility.distribution_shift.get(name)
+        moved = "" if shift is None else format_percent(shift)
+        means = utility.means.get(name, (None, None))
+        lines.append((name, moved, *("" if m is None else format_number(m) for m in means)))
+    return lines
+
+
 def list_changes_by_reason(protected: Protected) -> Rows:
     """By kind of change and the rule that asked for it: how many cells or records."""
     counts: dict[tuple[str, str], int] = {}

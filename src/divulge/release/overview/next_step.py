@@ -76,6 +76,7 @@ class NextStep:
             Sentence(CATALOGUE, f"next_step.{key}", values),
             Sentence(CATALOGUE, "next_step.effect", helped),
             Sentence(CATALOGUE, "next_step.verdict", counts),
+            Sentence(CATALOGUE, "next_step.not_refilled", values),
         ]
 
     def to_dict(self) -> dict[str, Any]:
