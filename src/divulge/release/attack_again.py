@@ -18,6 +18,7 @@ from divulge.assessment import Adversary, Assessment, Outcome, Sentence, find_at
 from divulge.data import Dataset
 from divulge.protection import Protected
 from divulge.protection.changes.changes import select_records
+from divulge.protection.refill.cells import leave_out_absent
 from divulge.protection.refill.result import Refill
 from divulge.protection.resistance.published_view import PublishedView, refill_released
 from divulge.release.attack_runs import run_knowing_original
@@ -77,7 +78,7 @@ def attack_again(
     verdict = judge(current)
     # A table is made of the original records: reading less of the others does not change it.
     tables = {each.name for each in adversaries if find_attack(each).publishes_table()}
-    refills = _refill_datasets(publications, current, known_originals, parts)
+    refills = _refill_datasets(release, publications, current, known_originals, parts)
     sources = {name: select_records(originals[name], kept[name]) for name in current}
     reservations = tuple(_find_telling_tables(release, publications, current, sources, originals))
     shown = {name: _restore_known(sources[name], known_originals[name]) for name in current}
@@ -136,7 +137,7 @@ def attack_again(
         }
         known = {**known_originals, **known}
         verdict = judge_also(verdict, AFTER_COMPARING, both, known, is_refilled=False)
-        more = _refill_datasets(publications, both, known, parts)
+        more = _refill_datasets(release, publications, both, known, parts)
         verdict = judge_refilled(verdict, AFTER_COMPARING, both, known, more)
     return judge_refilled(verdict, AFTER_REFILLING, current, known_originals, refills)
 
@@ -201,6 +202,7 @@ def _leave_out_telling(release: Release, parts: Mapping[str, Part]) -> dict[str,
 
 
 def _refill_datasets(
+    release: Release,
     publications: Mapping[str, Publication],
     current: Mapping[str, Dataset],
     known_originals: Mapping[str, Dataset],
@@ -217,6 +219,8 @@ def _refill_datasets(
             shared = [each for each in published.columns if each in known.columns]
             keys = keys or list_changed(dataset, known, shared)
             found = refill_released(dataset, known, keys, published) if keys else None
+            if found is not None and release.datasets[name].protected:
+                found = replace(found, cells=leave_out_absent(found.cells, known))
             if found is not None:
                 refills[name] = found
     return refills

@@ -47,6 +47,15 @@ class ReleaseCells:
     """By column with hidden cells, the values of its codes (an Arrow array)."""
     finer: Mapping[str, FinerCells] = field(default_factory=dict)
     """By column with cells that were made coarser, its finer values."""
+    was_absent: Mapping[str, Bools] = field(default_factory=dict)
+    """By column, cells that look hidden though nobody hid them: they are no secrets."""
+
+    def list_hidden(self, name: str) -> Ints:
+        """The records of which a cell is hidden."""
+        is_hidden = self.find_column(name).codes == HIDDEN
+        if name in self.was_absent:
+            is_hidden &= ~self.was_absent[name]
+        return np.flatnonzero(is_hidden)
 
     def find_column(self, name: str) -> CodedColumn:
         """A published column by its name."""
@@ -173,10 +182,23 @@ def has_secret_cells(released: Dataset, original: Dataset | None = None) -> bool
     """Whether some cell is hidden, or coarser than it was."""
     for name, column in released.columns.items():
         before = None if original is None else original.columns.get(name)
-        is_hidden = find_secret_cells(column, before, hides_all=False)
+        is_hidden = find_hidden_cells(column, before)
         if is_hidden.any() or find_finer_cells(released, original, name, is_hidden) is not None:
             return True
     return False
+
+
+def leave_out_absent(cells: ReleaseCells, original: Dataset) -> ReleaseCells:
+    """The cells where every missing one counts as hidden, of which the original lacks some."""
+    shared = [original.columns.get(name) for name in cells.targets]
+    return replace(
+        cells,
+        was_absent={
+            name: np.asarray(before.codes == before.missing_code, np.bool_)
+            for name, before in zip(cells.targets, shared, strict=True)
+            if before is not None and before.has_missing
+        },
+    )
 
 
 def gather_groups(
@@ -212,12 +234,10 @@ def gather_groups(
 
 
 def find_secret_cells(column: Column, original: Column | None, hides_all: bool) -> Bools:
-    """Which cells protection took away; what the original lacks was absent, whoever marked it."""
-    if original is None:
-        is_missing = column.codes == column.missing_code
-        return np.asarray(is_missing, np.bool_) if hides_all else find_hidden_cells(column)
-    was_there = original.codes != original.missing_code
-    return np.asarray(find_hidden_cells(column, original) & was_there, np.bool_)
+    """Which cells protection took away."""
+    if original is None and hides_all:
+        return np.asarray(column.codes == column.missing_code, np.bool_)
+    return find_hidden_cells(column, original)
 
 
 def encode_cells(column: Column, is_hidden: Bools) -> Ints:
@@ -269,6 +289,7 @@ def _map_truth(column: Column, original: Column, hierarchy: Hierarchy | None) ->
         for code, value in enumerate(original.values.to_pylist()):
             if became[code] == NO_VALUE:
                 became[code] = _find_coarser(value, place_of, hierarchy)
+    became[-1] = ABSENT
     return became[original.codes].astype(np.int32), values
 
 

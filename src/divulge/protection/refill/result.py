@@ -16,7 +16,6 @@ from divulge.protection import tuning
 from divulge.protection.refill.cells import HiddenCells, ReleaseCells
 from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.display import as_html, list_rows, render_table
-from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.outcomes.charts import draw_refill
 from divulge.protection.refill.outcomes.coarse_outcomes import judge_coarse_cells
 from divulge.protection.refill.outcomes.convincing_claims import drop_unconvincing
@@ -124,13 +123,17 @@ class Refill:
     @property
     def hidden(self) -> int:
         """How many cells are hidden."""
-        return sum(int((self._find_column(n).codes == HIDDEN).sum()) for n in self.cells.targets)
+        return sum(self.cells.list_hidden(name).size for name in self.cells.targets)
 
     @property
     def claimed(self) -> int:
         """How many hidden cells an attacker would fill."""
         columns = self.completion.columns
-        return sum(int((columns[name].teller >= 0).sum()) for name in self.cells.targets)
+        cells = self.cells
+        return sum(
+            int((columns[name].teller[cells.list_hidden(name)] >= 0).sum())
+            for name in cells.targets
+        )
 
     @property
     def right(self) -> int | None:
@@ -321,7 +324,7 @@ class Refill:
                 truth=None if self.cells.truth is None else self.cells.truth.get(name),
                 others=self._list_others(name),
                 keys=self._list_other_keys(name),
-            )
+            ).select(self.cells.list_hidden(name))
             for name in self.cells.targets
         )
 

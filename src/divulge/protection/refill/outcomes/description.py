@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from divulge.assessment import Sentence
-from divulge.protection.refill.kernels import HIDDEN
 from divulge.protection.refill.outcomes.figures import RefillFigures
 from divulge.protection.refill.search.discovery import Completion
 from divulge.protection.refill.search.relations import CATALOGUE, ColumnRelation
@@ -36,7 +33,7 @@ def describe_relations(refill: Refill) -> tuple[Sentence, ...]:
     """The most telling relation of each attribute, bounds, and what was left out."""
     sentences: list[Sentence] = []
     for name in refill.cells.targets:
-        hidden = int(np.count_nonzero(refill.cells.find_column(name).codes == HIDDEN))
+        hidden = int(refill.cells.list_hidden(name).size)
         telling = [relation for relation in refill.relations if relation.key == name]
         if telling:
             sentences += _describe_telling(telling, hidden, "told")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from divulge.work.arrays import Bools, Floats, Ints
 
@@ -44,6 +47,16 @@ class CellOutcomes:
     guess: Floats
     keys_only: Floats
     base_rate: Floats
+
+    def select(self, rows: Ints) -> CellOutcomes:
+        """The same of some records' cells."""
+        if rows.size == self.rows.size:
+            return self
+        chosen = np.isin(self.rows, rows)
+        parts: dict[str, Any] = {
+            name: None if of is None else of[chosen] for name, of in vars(self).items()
+        }
+        return CellOutcomes(**parts)
 
     def count(self, among: Bools) -> RefillFigures:
         """The figures of some of these cells."""

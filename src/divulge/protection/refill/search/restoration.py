@@ -17,7 +17,7 @@ import numpy as np
 
 from divulge.protection import tuning
 from divulge.protection.refill.columns import SINGLE_ORIGINS, AllowedValues, CodedColumn
-from divulge.protection.refill.kernels import HIDDEN
+from divulge.protection.refill.kernels import ABSENT, HIDDEN
 from divulge.protection.refill.search.arithmetic import CONSTANT_FORMS, PAIR_FORMS
 from divulge.protection.refill.search.dictionaries import find_dictionaries
 from divulge.protection.refill.search.numbers import are_close, count_decimals, find_nearest
@@ -96,7 +96,7 @@ def _fill_cells(
         rows = rows[allowed.may_be(rows, prediction.codes[rows])]
         if truth is not None:
             right = np.count_nonzero(prediction.codes[rows] == truth[rows])
-            if right < tuning.REFILL_VERIFIED_SHARE * rows.size:
+            if right < tuning.REFILL_VERIFIED_SHARE * np.count_nonzero(truth[rows] != ABSENT):
                 continue
         fresh = rows[codes[rows] == HIDDEN]
         codes[fresh] = prediction.codes[fresh]

@@ -20,7 +20,7 @@ from divulge.protection.refill.columns import (
     mix_codes,
     shift_codes,
 )
-from divulge.protection.refill.kernels import HIDDEN
+from divulge.protection.refill.kernels import ABSENT, HIDDEN
 from divulge.protection.refill.search.numbers import are_close, count_decimals, find_nearest
 from divulge.protection.refill.search.relations import ColumnRelation, Form, name_column
 from divulge.protection.refill.search.support import Boldness, Support, find_mode
@@ -166,6 +166,7 @@ class RefillState:
         self._entries: dict[Key, int] = {}
         self._relations: list[ColumnRelation] = []
         self._rights: list[int] = []
+        self._judged: list[int] = []
 
     def _build_target(
         self, place: int, keys: Sequence[str], truth: Mapping[str, Ints] | None
@@ -239,11 +240,14 @@ class RefillState:
                 return
         number = self._entries.get(key)
         cells = places.size + (0 if number is None else self._relations[number].cells)
-        right = 0
+        right = judged = 0
         if target.truth is not None:
+            # Of a cell that was absent before it was hidden, no value is right: it says nothing.
             right = int(np.count_nonzero(target.truth[places] == values))
-            right += 0 if number is None else self._rights[number]
-            if right < tuning.REFILL_VERIFIED_SHARE * cells:
+            judged = int(np.count_nonzero(target.truth[places] != ABSENT))
+            if number is not None:
+                right, judged = right + self._rights[number], judged + self._judged[number]
+            if right < max(1, tuning.REFILL_VERIFIED_SHARE * judged):
                 return
         if number is None:
             number = self._entries[key] = len(self._relations)
@@ -258,8 +262,9 @@ class RefillState:
             )
             self._relations.append(relation)
             self._rights.append(0)
+            self._judged.append(0)
         self._relations[number] = replace(self._relations[number], cells=cells, support=support)
-        self._rights[number] = right
+        self._rights[number], self._judged[number] = right, judged
         # Equally strong ones: the first that was found, so that simple relations come first.
         is_stronger = support.strength > target.strength[places]
         places, values = places[is_stronger], values[is_stronger]
