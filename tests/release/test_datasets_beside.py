@@ -161,6 +161,21 @@ def test_a_limit_on_who_has_both_does_not_hide_that_joining_undoes_the_others(
     assert any(count < 3 for values, count in seen.items() if None not in values)
 
 
+@pytest.mark.parametrize(("at_most", "status"), [(0.05, "pass"), (0.99, "not judged")])
+def test_who_has_both_must_be_limited_as_strictly_as_who_has_one(
+    tmp_path: Path, at_most: float, status: str
+) -> None:
+    release = write(tmp_path, publish='["pid"]')
+    limit_panel_member(release, at_most, drop_others=True)
+    one = PANEL_MEMBER.format(knows=json.dumps(KEYS), at_most=0.05)
+    one = one.replace("panel member", "neighbour").replace('["wave_1", "wave_2"]', '"wave_1"')
+    one = one.replace('"CRL"', '"CRS"').replace('on = "pid"\n', "")
+    release.path.write_text(release.path.read_text() + one)
+    p = Release.load(release.path).protect()
+    assert p.suppressed_cells
+    assert p.status == status
+
+
 def test_what_further_columns_of_another_wave_tell_is_joined_too(tmp_path: Path) -> None:
     release = write(tmp_path, publish='["pid"]')
     change_wave(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,12 +122,17 @@ def attack_again(
                 verdict = judge_also(verdict, key, partly, known, tables)
         return verdict
 
-    def withstands(joined: Mapping[str, Dataset]) -> bool:
-        """Whether limits hold as well for who joins datasets of the same people."""
+    def withstands(joined: Mapping[str, Dataset], bounds: Mapping[str, float]) -> bool:
+        """Whether limits hold as well for who joins datasets, but for those that `bounds` cover."""
         seen = {**current, **joined}
         again = judge_also(verdict, AFTER_REFILLING, seen, known_originals)
         pairs = zip(again.outcomes, verdict.outcomes, strict=True)
-        return not any(is_worse(one, other) for one, other in pairs)
+        return not any(
+            is_worse(one, other)
+            for one, other in pairs
+            if not other.limit.of_assessment
+            or other.limit.bound < bounds.get(other.limit.measure, inf)
+        )
 
     beside = list_telling_datasets(release, publications, current, shown, withstands)
     verdict = replace(verdict, telling=(*verdict.telling, *beside))

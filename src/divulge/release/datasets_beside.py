@@ -40,12 +40,13 @@ def list_telling_datasets(
     publications: Mapping[str, Publication],
     current: Mapping[str, Dataset],
     sources: Mapping[str, Dataset],
-    withstands: Callable[[Mapping[str, Dataset]], bool],
+    withstands: Callable[[Mapping[str, Dataset], Mapping[str, float]], bool],
 ) -> Iterator[Reservation]:
     """Datasets that hide or recode something, of records that another one shows too.
 
     `sources` are the records of `current` as they were. Where a limit is on somebody who has both,
-    `withstands` says whether all limits hold as well with what the other dataset tells.
+    `withstands` says whether all limits hold as well with what the other dataset tells, but for
+    those on adversaries that are as strict on somebody who has both (by measure, what that asks).
     """
     names = [name for name in publications if name in current]
     limited = {limit.adversary for limit in release.limits if limit.of_assessment}
@@ -72,9 +73,10 @@ def list_telling_datasets(
                 current[name].columns[attribute], sources[name].columns[attribute]
             ).any()
         }
-        is_limited = any(_is_about(each, pair, withheld, current) for each in attackers)
-        if is_limited and all(
-            withstands({name: seen})
+        joining = [each for each in attackers if _is_about(each, pair, withheld, current)]
+        bounds = _find_bounds(release, joining)
+        if joining and all(
+            withstands({name: seen}, bounds)
             for seen in join_dataset(
                 current[name],
                 sources[name],
@@ -85,10 +87,20 @@ def list_telling_datasets(
             )
         ):
             continue
-        key = "joining_undoes" if is_limited else "telling_dataset"
+        key = "joining_undoes" if joining else "telling_dataset"
         values = {"dataset": name, "other": other, "count": count}
         sentence = Sentence("divulge.release", f"publication.{key}", values)
         yield Reservation("not judged", sentence)
+
+
+def _find_bounds(release: Release, adversaries: Sequence[Adversary]) -> dict[str, float]:
+    """By measure, the strictest limit on one of these adversaries."""
+    names = {None, *(adversary.name for adversary in adversaries)}
+    bounds: dict[str, float] = {}
+    for limit in release.limits:
+        if limit.of_assessment and limit.adversary in names:
+            bounds[limit.measure] = min(limit.bound, bounds.get(limit.measure, limit.bound))
+    return bounds
 
 
 def _is_about(
