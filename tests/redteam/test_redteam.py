@@ -61,6 +61,10 @@ def test_no_release_of_another_kind_that_passes_is_refuted(
     assert finding.bold == []
 
 
+def test_a_dataset_that_hides_cells_itself_is_joined(tmp_path: Path) -> None:
+    assert KINDS["datasets"](104, tmp_path).faults == []
+
+
 def make_case(rows: list[Row], **settings: object) -> Case:
     case = Case(
         seed=0,

@@ -182,10 +182,9 @@ def _restore_cells(column: Column, before: Column, rows: Ints) -> Column:
 
 
 def _take_cells(column: Column, places: Ints) -> Column:
-    """The cells of other records, missing where there is none."""
+    """The cells of other records, missing where there is none; what they hide is not sought."""
     codes = np.append(column.codes.astype(np.int64), column.missing_code)[places]
-    tags = None if column.tags is None else np.append(column.tags, np.uint8(0))[places]
-    return replace(column_from_codes(codes, column.values), tags=tags)
+    return column_from_codes(codes, column.values)
 
 
 def _find_free_name(name: str, names: Sequence[str]) -> str:
