@@ -442,8 +442,9 @@ def _tells_finer(
     meanings = defaultdict(set)
     for value, true in zip(told, truth, strict=True):
         meanings[value].add(true)
-    # What nobody shares is a number of the record, and means nothing to who looks values up.
-    is_shared = len(meanings) < len(coarse)
+    # What hardly anybody shares is a number of the record: nobody can look up what it means.
+    everywhere = [record[column] for record in evidence.records]
+    is_shared = len(set(everywhere)) * 2 <= len(everywhere)
     is_word = len(meanings) * RECORDS_A_WORD <= len(evidence.records) or (
         is_shared and len(set(truth)) <= len(meanings) <= WORDS_A_VALUE * len(set(truth))
     )
