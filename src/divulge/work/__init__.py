@@ -62,6 +62,7 @@ from divulge.work.storage.lock import BeingWritten
 from divulge.work.storage.manifest import require_whole
 from divulge.work.storage.output_folder import OutputFolder
 from divulge.work.storage.places import check_places
+from divulge.work.storage.staging import is_staging
 from divulge.work.translation import translate_error, translate_message
 from divulge.work.version import version, versions
 
@@ -112,6 +113,7 @@ __all__ = [
     "filesystem",
     "format_quantity",
     "input_file",
+    "is_staging",
     "is_stopped",
     "lives",
     "memoise",

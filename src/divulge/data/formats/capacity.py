@@ -101,7 +101,7 @@ def find_value_problems(column: Column, capacity: Capacity) -> Iterator[Problem]
     >>> import pyarrow as pa
     >>> from divulge.data.column import encode_array
     >>> [problem.message for problem in find_value_problems(encode_array(pa.array(["a "])), SPSS)]
-    ['holds text that ends with a blank, which SPSS drops.']
+    ['contains text that ends with a blank, which SPSS drops.']
     """
     import pyarrow as pa
 

@@ -60,7 +60,7 @@ class MeasureSpec:
     >>> from divulge.records.risk.registry import MEASURES
     >>> spec = MEASURES["k_map"]
     >>> spec.direction, spec.scale, spec.names_datasets
-    ('at_least', 'count', ('population',))
+    ('at_least', 'count', ('population', 'original'))
     """
 
     name: str

@@ -97,7 +97,10 @@ def list_published(folder: Path) -> list[Path]:
 
 def _digest_folder(folder: Path) -> Iterator[dict[str, str]]:
     for path in list_published(folder):
-        yield {"file": path.relative_to(folder).as_posix(), "sha256": digest_file(path)}
+        name = path.relative_to(folder)
+        # What a failed removal left of a file's staging is taken out of the set once it is whole.
+        if not any(work.is_staging(folder / parent) for parent in name.parents[:-1]):
+            yield {"file": name.as_posix(), "sha256": digest_file(path)}
 
 
 def _sign_inputs(release: Release, key: bytes) -> Iterator[dict[str, Any]]:
