@@ -278,3 +278,13 @@ def test_what_is_no_certificate_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.json").write_text(text)
     with pytest.raises(InvalidInput, match="is not a certificate"):
         verify_certificate(tmp_path / "c.json")
+
+
+@pytest.mark.parametrize(("example", "read"), [("people", "dataset"), ("rules", "rules")])
+def test_examples_with_exact_limits_and_with_rules_have_editions(
+    tmp_path: Path, example: str, read: str
+) -> None:
+    check_into(dv.Release.load(Path("examples") / example / "release.toml"), tmp_path / "results")
+    certificate: Any = json.loads(read_outside(tmp_path / "results")["certificate.json"])
+    assert certificate["status"] == "fail"
+    assert read in {each["what"] for each in certificate["read"]}

@@ -157,11 +157,15 @@ def format_number(value: float, words: Words = None) -> str:
     ('18,430', '0.1235')
     >>> format_number(float("inf")), format_number(-0.0)
     ('infinite', '0')
+    >>> from fractions import Fraction
+    >>> format_number(Fraction(1, 8))
+    '0.125'
     """
     if not math.isfinite(value):
         return (words or read_words())["no_number" if math.isnan(value) else "infinite"]
     if value == 0:  # a loss of nothing is nothing
         return "0"
+    value = float(value)  # a fraction has no digits before Python 3.12
     return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.4g}"
 
 

@@ -71,7 +71,11 @@ def certificate_page(certificate: dict[str, Any]) -> str:
         **read_words("certificate"),
         certificate=certificate,
         limits_in_short=_join_limits(certificate["limits"]),
-        several={each["name"] for each in certificate["read"] if each.get("file", 1) == MORE},
+        several={
+            each["name"]
+            for each in certificate["read"]
+            if each["what"] == "dataset" and each["file"] == MORE
+        },
         most=tuning.MOST_CERTIFIED_ROWS,
         digest=sha256(write_certificate_text(certificate).encode()).hexdigest(),
         style=read_resource("report.css"),
