@@ -293,6 +293,12 @@ REFILL_PARTLY_ATTRIBUTES = 3
 Time against attackers who know some relations and not others. `make redteam` refuted a pass where
 of two attributes only one was refilled; choices of more than three were not tried."""
 
+REFILL_PARTLY_RELATIONS = 6
+"""Relations that tell different cells of one attribute, each of which is judged alone, and together
+with those found before it; simple ones are found first. Time against attackers who know some
+relations and not others: `make redteam` refuted a pass where a postcode told one region of two, and
+its first character the other; choices of others were not tried."""
+
 REFILL_DICTIONARY_ROWS = 10
 """Records for each value of a column from which on its values may be looked up somewhere: postcodes
 and strata are, incomes and numbers of households are not. Lower, and no attribute can be made

@@ -182,6 +182,28 @@ def test_who_knows_fewer_relations_sees_some_cells_only() -> None:
     assert protection.refill(hidden, people, columns=["noise"]).refilled_partly == ()
 
 
+def test_who_knows_one_relation_of_an_attribute_sees_the_cells_of_that_one_only() -> None:
+    table = make_people().to_arrow().select(["town", "code"])
+    is_first = np.arange(ROWS) < ROWS // 2
+    codes = table["code"].to_numpy()
+    for name, is_known in (("west_code", is_first), ("east_code", ~is_first)):
+        table = table.append_column(name, pa.array(codes, mask=~is_known))
+    people = dv.Dataset.from_arrow(
+        table.drop(["code"]), roles={"quasi_identifier": ["town"]}, hierarchies={"town": TOWNS}
+    )
+    west, east = np.arange(0, ROWS // 2, 20), np.arange(ROWS // 2, ROWS, 60)
+    rows = np.append(west, east)
+    r = protection.refill(hide_cells(people, {"town": rows}), people)
+    assert r.verified == rows.size
+    missing = [part.to_arrow()["town"].null_count for part in r.refilled_partly]
+    assert sorted(missing) == [east.size, west.size]
+    # The finer values of recoded cells are told by one relation or the other too.
+    recoded = protection.refill(recode_town(people, rows), people)
+    towns = [part.to_arrow()["town"].to_pylist() for part in recoded.refilled_partly]
+    coarse = [sum(town in ("north", "south") for town in each) for each in towns]
+    assert sorted(coarse) == [east.size, west.size]
+
+
 def test_cautious_people_believe_what_many_cells_bear_out() -> None:
     people = make_people().select(["town", "code", "noise"])
     rows = np.flatnonzero(people.columns["code"].codes == 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -24,6 +24,7 @@ from divulge.protection.refill.outcomes.description import (
     describe_limitations,
     describe_relations,
 )
+from divulge.protection.refill.outcomes.fewer_relations import choose_relations
 from divulge.protection.refill.outcomes.figures import CellOutcomes, RefillFigures, add_figures
 from divulge.protection.refill.outcomes.hidden_outcomes import judge_hidden_cells
 from divulge.protection.refill.search.discovery import Completion, complete_columns
@@ -101,7 +102,8 @@ class Refill:
 
         More knowledge does not always make somebody surer of a record: an own cell that is read may
         leave a neighbour's in doubt, which all cells together settle. Every choice of attributes,
-        or of many each by itself; and what more cautious people believe.
+        or of many each by itself; of each attribute some of the relations that tell it; and what
+        more cautious people believe.
         """
         completion = self.verified_completion
         if completion is None:
@@ -118,7 +120,16 @@ class Refill:
             for less in (*([self._verify(CAUTIOUS)] if told else []), self._convincing_completion)
             if not less.tells_like(completion) and (told or self.cells.list_told(less.columns))
         ]
-        return (*cautious, *some)
+        return (*cautious, *some, *self._list_by_relations(completion))
+
+    def _list_by_relations(self, completion: Completion) -> Iterator[Dataset]:
+        """The same, filled by some of the relations that tell an attribute, or its finer values."""
+        assert self.cells.truth is not None  # noqa: S101  # asked before
+        nothing = {key: column.fill_by(()) for key, column in completion.columns.items()}
+        for key, column in completion.columns.items():
+            if column.tellings:
+                for few in choose_relations(column, self.cells.truth[key]):
+                    yield self.cells.fill_dataset({**nothing, key: few}, rightly=True)
 
     @property
     def hidden(self) -> int:

@@ -7,7 +7,7 @@ cells filled so far make possible: chains of relations. Free of datasets; the co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -37,7 +37,13 @@ from divulge.protection.refill.search.member_sums import offer_member_sums
 from divulge.protection.refill.search.ranges import RangeFinder
 from divulge.protection.refill.search.relations import ColumnRelation, Narrowing
 from divulge.protection.refill.search.restoration import restore_columns
-from divulge.protection.refill.search.state import Key, RefillState, StrippedPartition, Target
+from divulge.protection.refill.search.state import (
+    Key,
+    RefillState,
+    StrippedPartition,
+    Target,
+    Telling,
+)
 from divulge.protection.refill.search.support import BOLDEST, Boldness, Support, choose_support
 from divulge.work.arrays import Array, Floats, Ints
 
@@ -50,6 +56,15 @@ class CompletedColumn:
     numbers: Floats | None
     """The numbers of all codes: a calculated value that nobody shows has a code of its own."""
     teller: Ints
+    tellings: Sequence[Telling] = field(default=(), repr=False)
+    """What single relations tell rightly, each by itself; only where the truth is at hand."""
+
+    def fill_by(self, tellings: Sequence[Telling]) -> CompletedColumn:
+        """The column as somebody completes it who knows some relations and no others."""
+        codes = np.where(self.teller >= 0, HIDDEN, self.codes).astype(self.codes.dtype)
+        for rows, values in tellings:
+            codes[rows] = values
+        return replace(self, codes=codes)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,7 +143,10 @@ def complete_columns(
                 break
     completed = {
         state.columns[target.place].key: CompletedColumn(
-            codes=target.known, numbers=target.numbers, teller=target.teller
+            codes=target.known,
+            numbers=target.numbers,
+            teller=target.teller,
+            tellings=tuple(target.tellings.values()),
         )
         for target in state.targets
     }

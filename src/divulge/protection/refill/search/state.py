@@ -28,6 +28,8 @@ from divulge.work.arrays import Array, Bools, Floats, Ints
 
 Key = tuple[Form, tuple[int, ...], int]
 """A relation: its form, the columns that it reads, the column that it tells."""
+Telling = tuple[Ints, Ints]
+"""Rows, and the codes that one relation tells of them."""
 
 
 @dataclass(eq=False)
@@ -57,6 +59,8 @@ class Target:
     others: frozenset[int] = frozenset()
     """Columns that it is not read from: itself, finer or coarser."""
     allowed: AllowedValues | None = None
+    tellings: dict[int, Telling] = field(default_factory=dict)
+    """By relation, the cells that it tells rightly: of the first, as many as are judged alone."""
     strength: Floats = field(init=False)
     value: Ints = field(init=False)
     teller: Ints = field(init=False)
@@ -80,6 +84,20 @@ class Target:
     def is_open(self) -> bool:
         """Whether cells are still hidden."""
         return bool((self.known == HIDDEN).any())
+
+    def keep_telling(self, relation: int, rows: Ints, codes: Ints) -> None:
+        """Keep the cells that a relation tells rightly, unless another tells the same ones."""
+        assert self.truth is not None  # noqa: S101  # asked before
+        is_right = self.truth[rows] == codes
+        rows, codes = rows[is_right], codes[is_right]
+        if relation in self.tellings:
+            before = self.tellings[relation]
+            told = np.append(before[0], rows), np.append(before[1], codes)
+            self.tellings[relation] = told[0].astype(np.int32), told[1].astype(np.int32)
+        elif len(self.tellings) < tuning.REFILL_PARTLY_RELATIONS and not any(
+            np.array_equal(rows, each) for each, _ in self.tellings.values()
+        ):
+            self.tellings[relation] = rows.astype(np.int32), codes.astype(np.int32)
 
     def may_read(self, places: tuple[int, ...]) -> bool:
         """Whether it may be read from some columns: not from itself."""
@@ -265,6 +283,8 @@ class RefillState:
             self._judged.append(0)
         self._relations[number] = replace(self._relations[number], cells=cells, support=support)
         self._rights[number], self._judged[number] = right, judged
+        if target.truth is not None:
+            target.keep_telling(number, places, values)
         # Equally strong ones: the first that was found, so that simple relations come first.
         is_stronger = support.strength > target.strength[places]
         places, values = places[is_stronger], values[is_stronger]
