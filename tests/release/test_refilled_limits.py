@@ -214,7 +214,7 @@ methods = ["suppress"]
     assert [limit["by_count_only"] for limit in result["limits"]] == [True, False]
     assert "by count only" in result["sentences"][0]
     shown = p.after._repr_html_()
-    assert shown.index("k-anonymity of people") < shown.index("l-diversity of people")
+    assert shown.index("k-anonymity of people") < shown.index("l-diversity (")
     for subject in (p, p.after):
         report(subject, tmp_path / "report.html", overwrite=True)
         _, page = (tmp_path / "report.html").read_text(encoding="utf-8").split("<tbody>", 1)

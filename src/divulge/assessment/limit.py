@@ -108,6 +108,21 @@ class Limit:
         return Sentence("divulge.assessment", "measure_name.other", {"measure": self.measure})
 
     @property
+    def title_with_attributes(self) -> Sentence:
+        """The title with what the limit is on, which tells several limits on one measure apart.
+
+        >>> str(Limit("k_anonymity", at_least=3, among=["age", "sex"]).title_with_attributes)
+        'k-anonymity (by age and sex)'
+        """
+        among = self.options.get("among")
+        by = (among,) if isinstance(among, str) else tuple(among or ())
+        values = {"measure": self.title, "attribute": self.attribute, "among": by}
+        parts = [*(["attribute"] if self.attribute else []), *(["among"] if by else [])]
+        if not parts:
+            return self.title
+        return Sentence("divulge.assessment", f"measure_of.{'_'.join(parts)}", values)
+
+    @property
     def of_assessment(self) -> bool:
         """Whether it limits an adversary's assessment (else: a measure of a dataset)."""
         return self.measure in ASSESSMENT_MEASURES
@@ -222,7 +237,7 @@ class Limit:
 
     def leave_unjudged(self, subject: str, reason: str) -> Outcome:
         """The outcome where something that is needed to judge is not known."""
-        values = {"measure": self.title, "subject": subject, "reason": reason}
+        values = {"measure": self.title_with_attributes, "subject": subject, "reason": reason}
         _, bound = format_value_and_bound(0.0, self.bound, format_number)
         allowed = Sentence("divulge.assessment", f"bound.{self._bound_name}", {"bound": bound})
         return Outcome(
@@ -272,7 +287,7 @@ class Limit:
         allowed = Sentence("divulge.assessment", f"bound.{self._bound_name}", {"bound": bound_text})
         key = self.measure if self.of_assessment else "other"
         values = {
-            "measure": self.title,
+            "measure": self.title_with_attributes,
             "subject": subject,
             "found": value_text,
             "allowed": allowed,

@@ -64,7 +64,7 @@ def _describe_adversary(verdict: Verdict, assessment: Assessment) -> FindingInSh
 
 
 def _say_allowed(outcome: Outcome) -> Sentence:
-    values = {"measure": outcome.limit.title, "allowed": outcome.allowed}
+    values = {"measure": outcome.limit.title_with_attributes, "allowed": outcome.allowed}
     return Sentence(CATALOGUE, "overview.allowed", values)
 
 

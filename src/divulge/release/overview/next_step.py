@@ -68,7 +68,7 @@ class NextStep:
         }  # fmt: skip
         before, after = min(self.outcomes, key=lambda pair: _measure_rest(*pair))
         helped = {
-            "measure": before.limit.title, "subject": before.subject, "before": before.found,
+            "measure": before.limit.title_with_attributes, "subject": before.subject, "before": before.found,
             "after": after.found, "allowed": after.allowed,
         }  # fmt: skip
         counts = {"failing": self.failing, "total": self.total}
