@@ -68,9 +68,12 @@ class NextStep:
         }  # fmt: skip
         before, after = min(self.outcomes, key=lambda pair: _measure_rest(*pair))
         helped = {
-            "measure": before.limit.title_with_attributes, "subject": before.subject, "before": before.found,
-            "after": after.found, "allowed": after.allowed,
-        }  # fmt: skip
+            "measure": before.limit.title_with_attributes,
+            "subject": before.subject,
+            "before": before.found,
+            "after": after.found,
+            "allowed": after.allowed,
+        }
         counts = {"failing": self.failing, "total": self.total}
         return [
             Sentence(CATALOGUE, f"next_step.{key}", values),
