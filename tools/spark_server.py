@@ -83,6 +83,8 @@ def run_server(home: Path, java: Path) -> Iterator[str]:
                     "SPARK_HOME": str(home),
                     "JAVA_HOME": str(java.resolve().parent.parent),
                     "SPARK_LOCAL_IP": "127.0.0.1",
+                    # Workers that walk rows need the package, which stands where the tests run.
+                    "PYSPARK_PYTHON": sys.executable,
                 },
                 start_new_session=True,
                 preexec_fn=_die_with_parent,

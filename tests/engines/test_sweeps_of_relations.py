@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -243,3 +244,145 @@ def test_a_text_file_is_swept_by_duckdb_as_before(tmp_path: Path, divulge: Any) 
     by_sets = divulge("sweep", str(path), *options, "--engine", "duckdb")
     assert by_sets.returncode == 0
     assert by_sets.stdout == divulge("sweep", str(path), *options).stdout
+
+
+def sweep_in_portions(relation: dv.Dataset, rows: int, **options: Any) -> dv.records.Sweep:
+    """The sweep of a relation as if no more than so many combinations of values had room."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tuning, "COMBINATIONS_FETCHED_UNCOUNTED", 0)
+        patched.setattr(tuning, "LEAST_PORTION_ROWS", rows)
+        patched.setattr(tuning, "MOST_PORTION_ROWS", rows)
+        patched.setattr("divulge.work.memory.available_memory", lambda: 0)
+        return dv.records.sweep(relation, **options)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_sets_in_portions_are_those_of_memory(lake: Path, engine: str) -> None:
+    memory, relation = read_both(lake, engine)
+    assert_same(sweep_in_portions(relation, 16), dv.records.sweep(memory))
+
+
+def crowd(seed: int, rows: int = 150) -> pa.Table:
+    """Attributes of two values to a dozen, one of which most people have, and two secrets."""
+    draw = np.random.default_rng(seed)
+    columns = {
+        "street": draw.integers(0, 12, rows),
+        "age": np.minimum(draw.integers(0, 30, rows), 7),
+        "sex": draw.integers(0, 2, rows),
+        "born": np.where(draw.random(rows) < 0.9, 0, draw.integers(1, 5, rows)),
+        "income": draw.integers(0, 3, rows),
+        "ill": draw.random(rows) < 0.2,
+    }
+    return pa.table({name: pa.array(values) for name, values in columns.items()})
+
+
+CROWD_ROLES = {
+    "quasi_identifier": ["born", "sex", "age", "street"],
+    "sensitive": ["income", "ill"],
+}
+
+
+@pytest.mark.parametrize("secret_bits", [1, 12])
+@pytest.mark.parametrize("rows", [1, 5, 9, 20, 40, 70])
+def test_however_few_rows_fit_every_set_is_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, secret_bits: int
+) -> None:
+    """With 1 each set is grouped; with 5 some are; with more, blocks of one or two attributes."""
+    monkeypatch.setattr(tuning, "JOINT_BITS", secret_bits)
+    folder = write_lake(tmp_path / "crowd", crowd(7))
+    memory, relation = read_both(folder, "duckdb", roles=CROWD_ROLES)
+    for sizes in (1, 2, 4):
+        expected = dv.records.sweep(memory, sizes=sizes)
+        assert_same(sweep_in_portions(relation, rows, sizes=sizes), expected)
+
+
+def test_more_records_that_are_alike_than_a_walk_can_count_are_grouped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from divulge.records.sweep import portion_walk, relation_lattice, relation_sweep
+
+    folder = write_lake(tmp_path / "crowd", crowd(8))
+    memory, relation = read_both(folder, "duckdb", roles=CROWD_ROLES)
+    expected = dv.records.sweep(memory)
+    for module in (portion_walk, relation_lattice, relation_sweep):
+        monkeypatch.setattr(module, "MOST_ROWS", 30)
+    assert_same(dv.records.sweep(relation), expected)
+
+
+def test_a_walk_in_portions_that_was_interrupted_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from divulge.records.sweep import cube_kernels
+
+    folder = write_lake(tmp_path / "crowd", crowd(9))
+    memory, relation = read_both(folder, "duckdb", roles=CROWD_ROLES)
+    walked: list[int] = []
+    cube = cube_kernels.cube
+
+    def walk(*arguments: Any) -> None:
+        walked.append(1)
+        cube(*arguments)
+
+    monkeypatch.setattr(cube_kernels, "cube", walk)
+    sweep_in_portions(relation, 20)
+    needed = len(walked)
+    walked.clear()
+
+    def die(*arguments: Any) -> None:
+        if len(walked) == 5:
+            raise KeyboardInterrupt
+        walk(*arguments)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(cube_kernels, "cube", die)
+        with (
+            pytest.raises(KeyboardInterrupt),
+            work.run_with(checkpoints=work.Checkpoints(tmp_path / "kept")),
+        ):
+            sweep_in_portions(relation, 20)
+    walked.clear()
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path / "kept")):
+        assert_same(sweep_in_portions(relation, 20), dv.records.sweep(memory))
+    in_memory = 1  # the sweep that it is compared with
+    assert len(walked) <= needed - 4 + in_memory
+
+
+def test_a_server_whose_workers_lack_divulge_counts_set_by_set(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from divulge.records.sweep import relation_lattice
+
+    memory, relation = read_both(lake, "sail")
+    monkeypatch.setattr(relation_lattice, "version", lambda _: "0.0.0 of another place")
+    assert_same(sweep_in_portions(relation, 16), dv.records.sweep(memory))
+
+
+@given(tables(max_columns=5, max_rows=25), st.data())
+@settings(max_examples=15)
+def test_sets_in_portions_are_those_of_memory_however_little_fits(
+    table: Any, data: st.DataObject
+) -> None:
+    import tempfile
+
+    names = table.column_names
+    sought = data.draw(st.lists(st.sampled_from(names), unique=True, max_size=len(names) - 1))
+    known = [name for name in names if name not in sought]
+    rows = data.draw(st.integers(1, 12))
+    largest = data.draw(st.integers(1, len(known)))
+    roles = {"quasi_identifier": known, "sensitive": sought}
+    with tempfile.TemporaryDirectory() as folder:
+        lake = write_lake(Path(folder) / "lake", table, parts=2)
+        memory, relation = read_both(lake, "duckdb", roles=roles)
+        expected = dv.records.sweep(memory, sizes=largest)
+        assert_same(sweep_in_portions(relation, rows, sizes=largest), expected)
+
+
+def test_an_engine_that_tears_rows_apart_is_caught(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from divulge.records.sweep.portion_walk import PortionWalk
+
+    _, relation = read_both(lake, "duckdb")
+    monkeypatch.setattr(PortionWalk, "_find_last_block", lambda _, table: table.num_rows)
+    with pytest.raises(engines.EngineError, match="belong together"):
+        sweep_in_portions(relation, 16)

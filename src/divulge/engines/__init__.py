@@ -15,10 +15,11 @@ from divulge.engines.lake import (
     ParquetFiles,
     open_views,
 )
-from divulge.engines.session import EngineError, Session
+from divulge.engines.session import BlockQuery, EngineError, Session, WorkersLackDivulge
 from divulge.work.arrays import Ints as IntArray
 
 __all__ = [
+    "BlockQuery",
     "ClassSizes",
     "DatabaseTable",
     "DuckSession",
@@ -29,6 +30,7 @@ __all__ = [
     "LakeView",
     "ParquetFiles",
     "Session",
+    "WorkersLackDivulge",
     "class_sizes",
     "identifier",
     "kernel",

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,6 +22,8 @@ from divulge.engines.engine_errors import translate_error
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from divulge.engines.session import BlockQuery
+
 T = TypeVar("T")
 
 _SPILL_FOLDER = re.compile(r"^divulge-spill-(?P<pid>\d+)-")
@@ -35,6 +37,8 @@ class DuckSession:
     ...     duck.arrays("SELECT count(*) AS n FROM records GROUP BY age ORDER BY n")["n"].tolist()
     [1, 2]
     """
+
+    walks_here = True
 
     def __init__(
         self, memory_limit: int | None = None, raw_errors: bool = False, **tables: pa.Table
@@ -114,6 +118,30 @@ class DuckSession:
     def define(self, name: str, sql: str) -> None:
         """Give a query a name of ours: a view."""
         self.run(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
+
+    def keep(self, name: str, sql: str) -> None:
+        """Give a query a name, and keep its result; what does not fit is on disk."""
+        self.run(f"CREATE TEMP TABLE {name} AS {sql}")
+
+    def forget(self, name: str) -> None:
+        """Let go of what was kept under a name."""
+        self.run(f"DROP TABLE {name}")
+
+    def map_blocks(self, query: BlockQuery) -> Iterator[pa.Table]:
+        """What a function gives of the rows of a query; they pass through this process in order."""
+        import pyarrow as pa
+
+        sql = f"{query.sql} ORDER BY {', '.join(query.by)}"
+        reader = self._execute(
+            lambda: self._connection.sql(sql).to_arrow_reader(tuning.ROWS_OF_A_BATCH)
+        )
+
+        def read_batches() -> Iterator[pa.RecordBatch]:
+            while (batch := self._execute(lambda: next(reader, None))) is not None:
+                yield batch
+
+        for batch in query.walk(read_batches()):
+            yield pa.Table.from_batches([batch])
 
     def schema(self, name: str) -> pa.Schema:
         """The columns of a table or view, with their types."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from divulge.engines.session import EngineError
+from divulge.engines.session import EngineError, WorkersLackDivulge
 from divulge.work import Interruption, NotEnoughMemory
 
 _OUT_OF_MEMORY = (
@@ -27,10 +27,14 @@ _AWAY = "{engine} does not answer: it was stopped, or the connection broke; noth
 _LOCKED = "{engine} cannot open a database: another program has it open for writing"
 _REFUSED = "{engine} does not let us in: check the address and its token"
 _TABLE = "{engine} has no such table, or it may not be read"
+_LACKS_DIVULGE = (
+    "{engine} runs Python workers that lack this version of divulge and pyarrow: install it there"
+)
 _OTHER = "{engine} could not carry out a query ({kind})"
 
 # In the order in which they are tried: the first whose mark is in the engine's text.
 _SIGNS: Sequence[tuple[Sequence[str], str]] = (
+    (("no module named", "divulge of another version"), _LACKS_DIVULGE),
     (("no space left", "disk full", "max_temp_directory_size"), _DISK_FULL),
     (
         ("outofmemory", "out of memory", "memoryerror", "memory limit", "java heap space",
@@ -76,4 +80,6 @@ def translate_error(error: Exception, engine: str) -> Interruption:
     text = f"{kind} {error}".lower()
     template = next((said for marks, said in _SIGNS if any(m in text for m in marks)), _OTHER)
     message = template.format(engine=engine, kind=kind)
+    if template is _LACKS_DIVULGE:
+        return WorkersLackDivulge(message)
     return NotEnoughMemory(message) if template is _OUT_OF_MEMORY else EngineError(message)

@@ -6,10 +6,11 @@ translates it where its engine speaks another one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from divulge.work import Interruption
 
@@ -22,8 +23,37 @@ class EngineError(Interruption):
     """An engine could not answer: it is away, a file is gone, or the data are not as they were."""
 
 
+class WorkersLackDivulge(EngineError):
+    """The workers of an engine cannot run what is ours: it is not there, or of another version."""
+
+
+if TYPE_CHECKING:
+    Batches: TypeAlias = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockQuery:
+    """A query whose rows are given to a function block by block, where they are."""
+
+    sql: str
+    by: Sequence[str]
+    """Columns of whole numbers: rows that agree on them are given together. In this process all
+    rows come in this order; on a server each worker gets a part of them, in whatever order."""
+    rows: int
+    """About how many rows there are, for cutting them into parts."""
+    walk: Callable[[Batches], Batches]
+    """Takes the rows, and gives tables that belong together; on a server it must be importable."""
+    schema: pa.Schema
+    """Of what the function gives."""
+    reduce: str
+    """A query that adds up the tables of several parts, which stand in `parts`."""
+
+
 class Session(Protocol):
     """A connection to an engine for the time of a `with` block, which closes it."""
+
+    walks_here: bool
+    """Whether `map_blocks` runs in this process, and not in the workers of a server."""
 
     def __enter__(self) -> Self:
         """Connect."""
@@ -53,6 +83,15 @@ class Session(Protocol):
 
     def define(self, name: str, sql: str) -> None:
         """Give a query a name of ours: a view."""
+
+    def keep(self, name: str, sql: str) -> None:
+        """Give a query a name, and keep its result, where the engine can, while it is needed."""
+
+    def forget(self, name: str) -> None:
+        """Let go of what was kept under a name."""
+
+    def map_blocks(self, query: BlockQuery) -> Iterator[pa.Table]:
+        """What a function gives of the rows of a query, in one table or in several."""
 
     def schema(self, name: str) -> pa.Schema:
         """The columns of a table or view, with their types."""

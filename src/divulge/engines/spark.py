@@ -1,6 +1,7 @@
 """Spark Connect sessions: one client for Apache Spark, for who serves it, and for Sail.
 
-The client is thin: it sends SQL and takes Arrow tables. Of Python, nothing runs on the server.
+The client is thin: it sends SQL and takes Arrow tables. Of Python, only the walk over blocks of
+rows runs on the server (`map_blocks`), whose workers then need this package.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from divulge.engines.session import EngineError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from divulge.engines.session import BlockQuery
+
 T = TypeVar("T")
 
 SCHEME = "sc://"
@@ -46,6 +49,8 @@ class SparkConnectSession:
         address: `sc://host:port`, with parameters such as a token if the server wants them; None
             for a Sail of this process.
     """
+
+    walks_here = False
 
     def __init__(self, address: str | None) -> None:
         self._address = address
@@ -123,6 +128,46 @@ class SparkConnectSession:
         """Give a query a name of ours: a view."""
         spark_sql = translate_sql(sql)
         self._execute(lambda: self._spark.sql(spark_sql).createOrReplaceTempView(name))
+
+    def keep(self, name: str, sql: str) -> None:
+        """Give a query a name, and keep its result on the server, where that can."""
+        spark_sql = translate_sql(sql)
+
+        def keep() -> None:
+            self._spark.sql(spark_sql).createOrReplaceTempView(name)
+            with suppress(Exception):  # not every server can; one that is away is told next
+                self._spark.catalog.cacheTable(name)
+
+        self._execute(keep)
+
+    def forget(self, name: str) -> None:
+        """Let go of what was kept under a name."""
+
+        def forget() -> None:
+            with suppress(Exception):
+                self._spark.catalog.uncacheTable(name)
+            self._spark.catalog.dropTempView(name)
+
+        self._execute(forget)
+
+    def map_blocks(self, query: BlockQuery) -> Iterator[pa.Table]:
+        """What a function gives of the rows of a query, run by the server's Python workers."""
+        spark_sql, reduce_sql = translate_sql(query.sql), translate_sql(query.reduce)
+        walk = query.walk
+
+        def walk_part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield from walk(batches)
+
+        def map_parts() -> pa.Table:
+            from pyspark.sql.pandas.types import from_arrow_schema
+
+            schema = from_arrow_schema(query.schema)
+            parts = max(tuning.LEAST_PARTS, -(-query.rows // tuning.ROWS_OF_A_PART))
+            frame = self._spark.sql(spark_sql).repartition(parts, *query.by)
+            frame.mapInArrow(walk_part, schema).createOrReplaceTempView("parts")
+            return self._spark.sql(reduce_sql).toArrow()
+
+        yield self._execute(map_parts)
 
     def offer_files(self, name: str, paths: list[str]) -> None:
         """Offer Parquet files; their columns get names of ours."""

@@ -26,3 +26,10 @@ all), before it counts as away. Chosen by hand; the client's own fifteen take te
 ROWS_OF_A_BATCH = 1 << 17
 """Records that are held at once while figures of each are written: some megabytes. Chosen by hand;
 no benchmark isolates it."""
+
+LEAST_PARTS = 2
+"""Parts, at the least, into which a Spark server cuts rows that its Python workers walk: one for
+each of two cores. Chosen by hand."""
+
+ROWS_OF_A_PART = 1 << 20
+"""Rows of such a part: some seconds of work, and a few hundred megabytes. Chosen by hand."""

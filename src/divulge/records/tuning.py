@@ -138,6 +138,22 @@ LARGE_SWEEP_ROWS = 10**6
 """Records from which on the memory of the largest block is planned; below, it is little. Chosen by
 hand; no benchmark isolates it."""
 
+LEAST_PORTION_ROWS = 1 << 14
+"""Combinations of values that are walked at once, at the least, however little memory is free: some
+megabytes. Chosen by hand; no benchmark isolates it."""
+
+MOST_PORTION_ROWS = 1 << 23
+"""The same at the most: with more, what a stop loses grows and nothing else gets better. Chosen by
+hand; no benchmark isolates it."""
+
+SHARE_FOR_PORTIONS = 0.25
+"""Share of the free memory for them; DuckDB takes up to `SHARE_OF_FREE_MEMORY` beside it. Chosen by
+hand; no benchmark isolates it."""
+
+ENTROPY_DIGITS = 9
+"""Digits to which entropies are compared, so that a sum in another order gives the same order of
+attributes. By the size of doubles."""
+
 # --- sweep: records, and the order of the walk ---
 
 ROWS_PER_PASS = 1 << 22

@@ -33,6 +33,8 @@ class CubeAttribute:
     codes: Array
     cardinality: int
     counts: npt.NDArray[np.int32] | None = None
+    totals: Ints | None = None
+    """How often each code occurs among all records, where these rows are only some of them."""
 
     @property
     def bits(self) -> int:
@@ -54,6 +56,8 @@ class CubeAttribute:
     @cached_property
     def occurrences(self) -> Ints:
         """How often each code occurs."""
+        if self.totals is not None:
+            return self.totals
         counts = np.zeros(self.cardinality, np.int64)
         for start in range(0, len(self.codes), tuning.ROWS_PER_PASS):
             part = self.codes[start : start + tuning.ROWS_PER_PASS]

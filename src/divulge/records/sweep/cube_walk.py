@@ -83,7 +83,7 @@ class BlockWalk:
                 blocks.sort_blocks(first, last)
                 advance(sum(shares))
             arrays = [table_by_field[field] for field in FIELDS]
-            total = arrays if total is None else _add_tables(total, arrays)
+            total = arrays if total is None else add_tables(total, arrays)
         assert total is not None  # noqa: S101  # there is always one portion
         return total
 
@@ -127,7 +127,7 @@ class BlockWalk:
                 report_chunk(number)
         total = tables[0]
         for more in tables[1:]:
-            total = _add_tables(total, more)
+            total = add_tables(total, more)
         return {
             field: _fold_free_states(field, table, digits)
             for field, table in zip(FIELDS, total, strict=True)
@@ -162,7 +162,8 @@ class BlockWalk:
         ]
 
 
-def _add_tables(one: Tables, other: Tables) -> Tables:
+def add_tables(one: Tables, other: Tables) -> Tables:
+    """What was noted of different classes together."""
     return [_add_counts(field, a, b) for field, a, b in zip(FIELDS, one, other, strict=True)]
 
 

@@ -99,6 +99,15 @@ class SweepFigures:
                     weighted[f"weighted.{name}.best"] = total - lost[:, 3 + 2 * s]
         return cls(first.sets, {**columns, **weighted})
 
+    @classmethod
+    def join(cls, parts: Sequence[SweepFigures]) -> SweepFigures:
+        """Figures of different sets, one after the other."""
+        columns = {
+            name: np.concatenate([part.columns[name] for part in parts])
+            for name in parts[0].columns
+        }
+        return cls(np.concatenate([part.sets for part in parts]), columns)
+
     @property
     def size(self) -> Ints:
         """How many attributes each set has."""

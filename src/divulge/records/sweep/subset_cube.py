@@ -20,8 +20,8 @@ import numpy as np
 from divulge import work
 from divulge.records import tuning
 from divulge.records.sweep.cube_rows import Blocks, CubeAttribute, CubeRecords
-from divulge.records.sweep.cube_walk import FIELDS, BlockWalk, Tables
-from divulge.records.sweep.set_bits import SetBits, choose_bit_type
+from divulge.records.sweep.cube_walk import FIELDS, BlockWalk, Tables, add_tables
+from divulge.records.sweep.set_bits import SetBits, are_among, choose_bit_type
 from divulge.work import InvalidInput, Problem
 from divulge.work.arrays import Floats, Ints
 
@@ -43,6 +43,11 @@ class SubsetCounts:
     noted: Ints
     capacity: Floats
     weighted: Floats
+
+    def leave_out(self, sets: Sequence[int]) -> SubsetCounts:
+        """The same without some sets, given as bits."""
+        is_kept = ~are_among(self.sets, sets)
+        return SubsetCounts(*(getattr(self, field)[is_kept] for field in ("sets", *FIELDS)))
 
 
 class SubsetCube:
@@ -72,8 +77,11 @@ class SubsetCube:
     @property
     def fixed_count(self) -> int:
         """How many attributes are decided outside the key."""
-        for fixed in range(len(self.order) + 1):
-            rest = self.order[fixed:]
+        return self._count_fixed(self.order)
+
+    def _count_fixed(self, order: Sequence[int]) -> int:
+        for fixed in range(len(order) + 1):
+            rest = order[fixed:]
             if self.records.can_fit_key(rest) and len(rest) <= tuning.MOST_KEY_ATTRIBUTES + (
                 fixed == 0
             ):
@@ -107,9 +115,32 @@ class SubsetCube:
         parts: list[SubsetCounts] = []
         with work.step("Assessing every set of quasi-identifiers", sum(self._costs_ahead)) as step:
             self._step = step
+            self._advance: Callable[[float], None] = step.advance
             parts.extend(self._count_within_blocks(known, rest) for known in patterns)
             parts.extend(self._count_along_chain(rest))
-        return _concatenate_counts(parts)
+        return concatenate_counts(parts)
+
+    def count_supersets(
+        self, always: Sequence[int], advance: Callable[[float], None]
+    ) -> SubsetCounts:
+        """All sets that hold some attributes, of which there is one at least, and any others.
+
+        Their classes lie within the blocks that these attributes make, so the counts of disjoint
+        blocks add up. `advance` is told shares of the work.
+        """
+        order = [i for i in self.order if i not in always]
+        fixed_count = self._count_fixed(order)
+        fixed, rest = order[:fixed_count], order[fixed_count:]
+        patterns = [
+            (*always, *known)
+            for size in range(min(len(fixed), self.at_most - len(always)), -1, -1)
+            for known in combinations(fixed, size)
+        ]
+        costs = [self._estimate_cost(known, rest, len(self.records)) for known in patterns]
+        whole = sum(costs) or 1.0
+        self._costs_ahead = [cost / whole for cost in costs]
+        self._advance = advance
+        return concatenate_counts([self._count_within_blocks(p, rest) for p in patterns])
 
     def _estimate_cost(self, known: Sequence[int], rest: Sequence[int], rows: int) -> float:
         """What walking is expected to cost: a little for each row, more where blocks are long.
@@ -168,7 +199,7 @@ class SubsetCube:
     ) -> SubsetCounts:
         cost = self._costs_ahead.pop(0)
         tables = self._walk.walk_blocks(
-            blocks, at_most, name, lambda share: self._step.advance(share * cost)
+            blocks, at_most, name, lambda share: self._advance(share * cost)
         )
         return self._tabulate_sets(known, list(blocks.rows.layout), tables)
 
@@ -188,6 +219,22 @@ class SubsetCube:
         return SubsetCounts(sets[is_counted], *(table[is_counted] for table in tables))
 
 
-def _concatenate_counts(parts: Sequence[SubsetCounts]) -> SubsetCounts:
+def add_block_counts(parts: Sequence[SubsetCounts]) -> SubsetCounts:
+    """Counts of the same sets over disjoint blocks together."""
+    sorted_parts = [_sort_counts(part) for part in parts]
+    tables = [[getattr(part, field) for field in FIELDS] for part in sorted_parts]
+    total = tables[0]
+    for more in tables[1:]:
+        total = add_tables(total, more)
+    return SubsetCounts(sorted_parts[0].sets, *total)
+
+
+def _sort_counts(counts: SubsetCounts) -> SubsetCounts:
+    order = np.argsort(counts.sets)
+    return SubsetCounts(*(getattr(counts, field)[order] for field in ("sets", *FIELDS)))
+
+
+def concatenate_counts(parts: Sequence[SubsetCounts]) -> SubsetCounts:
+    """Counts of different sets, one after the other."""
     fields = ("sets", *FIELDS)
     return SubsetCounts(*(np.concatenate([getattr(p, f) for p in parts]) for f in fields))

@@ -14,12 +14,17 @@ from divulge.classes.people import (
 from divulge.classes.weights import read_weights
 from divulge.data import Dataset, Relation
 from divulge.data.dictionary import as_names, find_name_problems
-from divulge.engines import DuckSession
+from divulge.engines import DuckSession, WorkersLackDivulge
 from divulge.engines.spark import SCHEME
 from divulge.records import tuning
 from divulge.records.sweep.people_sweep import count_people_by_set
 from divulge.records.sweep.prefix_walk import PrefixWalk
-from divulge.records.sweep.relation_sweep import count_relation_sets, fetch_combinations
+from divulge.records.sweep.relation_sweep import (
+    count_code_bits,
+    count_relation_lattice,
+    count_relation_sets,
+    fetch_combinations,
+)
 from divulge.records.sweep.result import Sweep, SweepFigures
 from divulge.records.sweep.set_choice import AttributeSet, SetChoice, choose_known, choose_sets
 from divulge.records.sweep.sql_sweep import SqlSweep
@@ -186,6 +191,17 @@ def _sweep_relation(
             )
         if engine != "auto":
             found.require("leave engine out: sets are then counted where the records are")
+        bits = {name: count_code_bits(relation, name) for name in sought}
+        try:
+            return count_relation_lattice(
+                relation,
+                known,
+                _group_secrets(bits),
+                at_most=choice.at_most,
+                capacity=capacity,
+            )
+        except WorkersLackDivulge:
+            pass  # set by set, every engine can
     return count_relation_sets(relation, known, sought, choice.list_sets(), capacity=capacity)
 
 
@@ -238,16 +254,16 @@ def _problems_with_attributes(
             problems.add("seeks", f'"{name}" is known already; take it out of knows.')
 
 
-def _group_secrets(secrets: Mapping[str, CubeAttribute]) -> list[list[str]]:
+def _group_secrets(code_bits: Mapping[str, int]) -> list[list[str]]:
     """Sensitive attributes that go through one walk together; one with many values goes alone."""
     groups: list[list[str]] = []
     bits_left = 0
-    for name, attribute in secrets.items():
-        if not groups or attribute.bits > bits_left:
+    for name, bits in code_bits.items():
+        if not groups or bits > bits_left:
             groups.append([])
             bits_left = tuning.JOINT_BITS
         groups[-1].append(name)
-        bits_left -= attribute.bits
+        bits_left -= bits
     return groups or [[]]
 
 
@@ -261,7 +277,7 @@ def _walk_cube(
     weights: Floats | None = None,
 ) -> SweepFigures:
     """The figures of all sets up to a size; `key` says of which data they are."""
-    groups = _group_secrets(sought)
+    groups = _group_secrets({name: each.bits for name, each in sought.items()})
     counts = []
     for group in groups:
         cube = SubsetCube(
