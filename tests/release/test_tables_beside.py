@@ -161,3 +161,65 @@ def test_of_a_table_that_records_show_no_method_is_said_to_be_secret(tmp_path: P
     [reader] = [each for each in verdict.assessments if each.adversary == "reader"]
     assert reader.certain.posterior > 0
     assert not any("secret" in sentence for sentence in reader.explain())
+
+
+Rows = list[dict[str, Any]]
+
+
+def shuffle(rows: Rows) -> Rows:
+    return Random(3).sample(rows, len(rows))  # noqa: S311  # made-up data
+
+
+def rename(rows: Rows) -> Rows:
+    return [{f"{name}_of": value for name, value in row.items()} for row in rows]
+
+
+def make_coarser(rows: Rows) -> Rows:
+    return [{**row, "region": "south" if row["region"] in "abc" else "north"} for row in rows]
+
+
+def leave_some_out(rows: Rows) -> Rows:
+    return shuffle(rows)[: len(rows) * 19 // 20]
+
+
+def draw_others(rows: Rows) -> Rows:
+    columns = [[row[name] for row in rows] for name in rows[0]]
+    drawn = [Random(5).choices(values, k=len(rows)) for values in columns]  # noqa: S311
+    return [dict(zip(rows[0], values, strict=True)) for values in zip(*drawn, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_same"),
+    [
+        ([], True),
+        ([shuffle], True),
+        ([rename], True),
+        ([shuffle, rename], True),
+        ([leave_some_out, rename], True),
+        ([make_coarser, shuffle], True),
+        ([draw_others], False),
+        ([draw_others, rename], False),
+    ],
+)
+def test_a_table_of_the_same_records_by_another_name_is_not_judged(
+    tmp_path: Path, changes: list[Any], is_same: bool
+) -> None:
+    release = write(tmp_path, ["age"], protection='out_of_reach = "remove"')
+    rows: Rows = [dict(row) for row in read(tmp_path / "people.csv")]
+    for change in changes:
+        rows = change(rows)
+    with (tmp_path / "others.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    age = "age_of" if rename in changes else "age"
+    text = release.path.read_text().replace(
+        'dataset = "people"\nattack', 'dataset = "others"\nattack'
+    )
+    text = text.replace('by = ["age"]', f'by = ["{age}"]')
+    text += '[[dataset]]\nname = "others"\nsource = "others.csv"\nunlisted = "drop"\n'
+    text += f'publish = []\n[dataset.roles]\nquasi_identifier = ["{age}"]\n'
+    release.path.write_text(text)
+    verdict = Release.load(release.path).check()
+    said = [str(each.sentence) for each in verdict.reservations]
+    assert any("of the same records as" in each for each in said) == is_same

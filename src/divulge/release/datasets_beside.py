@@ -9,7 +9,6 @@ what the other dataset tells.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from divulge.release.joined_dataset import (
     read_texts,
 )
 from divulge.release.publication import Publication, Reservation
+from divulge.release.same_records import find_renamed_columns
 from divulge.work.arrays import Bools, Ints
 
 if TYPE_CHECKING:
@@ -154,33 +154,11 @@ def find_shared_columns(
         for name in dataset.names
         if name in publication.shown and name in other_publication.shown and name in other.columns
     }
-    return shared | _find_renamed(
+    return shared | find_renamed_columns(
         before,
         [each for each in dataset.names if each in publication.shown and each not in shared],
         [each for each in other.names if each in other_publication.shown and each not in shared],
     )
-
-
-def _find_renamed(
-    before: tuple[Dataset, Dataset], names: Sequence[str], others: Sequence[str]
-) -> dict[str, str]:
-    """The columns that another dataset has under another name: about as many show each value."""
-    counts, other_counts = (
-        {name: Counter(read_texts(dataset.columns[name]).tolist()) for name in chosen}
-        for dataset, chosen in zip(before, (names, others), strict=True)
-    )
-    smaller = min(dataset.rows for dataset in before)
-    renamed: dict[str, str] = {}
-    for name, of in counts.items():
-        alike = {
-            theirs: (of & found).total()
-            for theirs, found in other_counts.items()
-            if theirs not in renamed.values() and len(found) > 1
-        }
-        best = max(alike, key=lambda theirs: alike[theirs], default=None)
-        if best is not None and alike[best] >= tuning.LEAST_ALIKE * smaller > 0:
-            renamed[name] = best
-    return renamed
 
 
 def _find_likeness(

@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Adversary, Sentence, find_attack
-from divulge.data import Column, Dataset, Relation
+from divulge.data import Column, Dataset
 from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import as_names
 from divulge.data.value_texts import format_value
 from divulge.protection.refill.determinants import find_determined_attributes
 from divulge.release.publication import Publication, Reservation
+from divulge.release.same_records import are_same_records
 
 if TYPE_CHECKING:
     from divulge.release.release import Release
@@ -107,28 +108,11 @@ def list_tables_of_others(
         for other in sorted({*tables, *publications} - {name}):
             # Of two with tables, one sentence says it.
             is_said = other in tables and other < name
-            if is_said or not _are_same_records(datasets.get(name), datasets.get(other)):
+            if is_said or not are_same_records(datasets.get(name), datasets.get(other)):
                 continue
             values = {"adversary": adversary, "dataset": name, "other": other}
             sentence = Sentence("divulge.release", "publication.table_of_other", values)
             yield Reservation("not judged", sentence)
-
-
-def _are_same_records(dataset: Dataset | None, other: Dataset | None) -> bool:
-    """Whether all columns in common are the same, record by record."""
-    if dataset is None or other is None or dataset.rows != other.rows:
-        return False
-    if isinstance(dataset, Relation) or isinstance(other, Relation):
-        return False
-    common = [name for name in dataset.names if name in other.columns]
-    return any(len(dataset.columns[name].values) > 1 for name in common) and not any(
-        _is_other(dataset.columns[name], other.columns[name]) for name in common
-    )
-
-
-def _is_other(column: Column, before: Column) -> bool:
-    now, then = (_number_texts(each) for each in (column, before))
-    return bool(np.any(now[column.codes] != then[before.codes]))
 
 
 def find_tabulated(

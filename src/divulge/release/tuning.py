@@ -40,3 +40,13 @@ hardly anybody else has. Chosen by hand; no benchmark isolates it."""
 LEAST_ALIKE = 0.9
 """The share of the smaller of two datasets whose values a column must have in common with one of
 another name to be taken for the same. Chosen by hand; no benchmark isolates it."""
+
+LEAST_COMBINATIONS = 30
+"""Combinations of values from which on it is said whether chance makes two datasets alike: by
+fewer, it may. Chosen by hand; no benchmark isolates it."""
+
+MOST_OF_CHANCE = 0.5
+"""The part of what would differ in two samples of one population that may differ in two datasets
+which are taken for the same records, of which some are left out. Higher, and two samples are taken
+for one; lower, and fewer records need be left out to hide that they are one. Chosen by hand; no
+benchmark isolates it."""
