@@ -30,6 +30,7 @@ def cost(job: Callable[..., Any], *arguments: Any) -> Cost:
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_measure_job, args=(sender, job, arguments))
     process.start()
+    sender.close()  # a job that fails then ends the wait for its answer
     measured: Cost = receiver.recv()
     process.join()
     return measured

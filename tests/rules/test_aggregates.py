@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from divulge.rules import Program, evaluate
 from divulge.work import InvalidInput
@@ -85,3 +87,39 @@ def test_a_sum_in_recursion_takes_no_negative_values() -> None:
     rules = "r(X, X) :- o(X, _, _). r(X, Y) :- r(X, Z), o(Z, Y, W), msum(W, <Z>) > 0.5."
     with pytest.raises(InvalidInput, match="takes no negative values"):
         derive(rules, {"o": [("a", "b", -0.5)]})
+
+
+@settings(max_examples=20)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(1, 3), st.integers(0, 4)),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_rows_that_data_repeat_count_once_as_facts_that_rules_derive_do(
+    rows: list[tuple[str, int, int]],
+) -> None:
+    aggregates = """
+    {name}_count(G, mcount(<I, V>)) :- {name}(G, I, V).
+    {name}_bindings(G, mcount()) :- {name}(G, _, _).
+    {name}_people(G, mcount(<I>)) :- {name}(G, I, _).
+    {name}_sum(G, msum(V, <I>)) :- {name}(G, I, V).
+    {name}_every(G, msum(V, <I, V>), mmin(V, <I>)) :- {name}(G, I, V).
+    {name}_union(G, munion(V, <I>)) :- {name}(G, I, V).
+    """
+    text = "derived(G, I, V) :- given(G, I, V)."
+    text += aggregates.replace("{name}", "given") + aggregates.replace("{name}", "derived")
+    found = derive(text, {"given": rows})
+    facts = set(rows)
+    for group in {group for group, _, _ in rows}:
+        pairs = {(who, value) for place, who, value in facts if place == group}
+        best = {who: max(v for one, v in pairs if one == who) for who, _ in pairs}
+        values = [value for _, value in pairs]
+        for name in ("given", "derived"):
+            assert (group, len(pairs)) in found[f"{name}_count"]
+            assert (group, len(pairs)) in found[f"{name}_bindings"]
+            assert (group, len(best)) in found[f"{name}_people"]
+            assert (group, sum(best.values())) in found[f"{name}_sum"]
+            assert (group, sum(values), min(values)) in found[f"{name}_every"]
+            assert (group, frozenset(values)) in found[f"{name}_union"]

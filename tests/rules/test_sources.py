@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import divulge as dv
 from divulge.rules import Program, evaluate
@@ -108,8 +110,60 @@ def test_what_came_out_can_go_in_again() -> None:
         (pa.table({"a": [float("inf")], "b": [1]}), 'column "a": contains an infinite number'),
         (pa.table({"a": ["\x01n1"], "b": [1]}), "with the control character"),
         ("text", "this is a str"),
+        (
+            pa.table({"a": [["x"], None], "b": [1, 2]}),
+            'column "a": contains missing sets or tuples',
+        ),
+        ([(frozenset("x"), 1), (None, 2)], "column 1: contains missing sets or tuples"),
     ],
 )
 def test_facts_that_cannot_be_taken_are_told(given: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         evaluate(Program.parse("q(X) :- own(X, _)."), {"own": given})
+
+
+@settings(max_examples=20)
+@given(st.lists(st.lists(st.sampled_from("abc"), max_size=4), min_size=1, max_size=5))
+def test_lists_of_a_column_are_sets_in_whatever_order_they_come(lists: list[list[str]]) -> None:
+    program = Program.parse("same(S) :- listed(S), meant(S). size(N, S) :- listed(S), N = size(S).")
+    meant = {frozenset(one) for one in lists}
+    data = {
+        "listed": pa.table({"s": pa.array(lists, pa.list_(pa.string()))}),
+        "meant": [(one,) for one in meant],
+    }
+    with evaluate(program, data) as facts:
+        assert {one for (one,) in facts.rows("same")} == meant
+        assert set(facts.rows("size")) == {(len(one), one) for one in meant}
+
+
+def test_long_lists_are_sets_too() -> None:
+    long = [str(number) for number in range(30)]
+    program = Program.parse("size(N) :- listed(S), N = size(S).")
+    with evaluate(program, {"listed": pa.table({"s": [long + long[::-1]]})}) as facts:
+        assert facts.rows("size") == [(30,)]
+
+
+@pytest.mark.parametrize(
+    ("listed", "meant"),
+    [
+        ([["b", "a"], ["a", "b"]], frozenset({frozenset("ab")})),
+        ([{"name": "x", "of": 2}, {"name": "x", "of": 1}], frozenset({("x", 1), ("x", 2)})),
+        ([{"name": "x", "of": ["b", "a", "b"]}], frozenset({("x", frozenset("ab"))})),
+    ],
+    ids=["sets of sets", "sets of tuples", "sets of tuples of sets"],
+)
+def test_sets_and_tuples_within_sets_are_what_rows_of_python_say(listed: Any, meant: Any) -> None:
+    program = Program.parse("same(S) :- listed(S), meant(S).")
+    data = {"listed": pa.table({"s": [listed]}), "meant": [(meant,)]}
+    with evaluate(program, data) as facts:
+        assert facts.rows("same") == [(meant,)]
+
+
+def test_tuples_of_a_column_are_tuples_whatever_their_fields_are_called() -> None:
+    program = Program.parse("first(X) :- listed((X, S)), meant((X, S)).")
+    data = {
+        "listed": pa.table({"s": [{"who": "x", "what": ["b", "a", "b"]}]}).slice(0, 1),
+        "meant": [(("x", frozenset("ab")),)],
+    }
+    with evaluate(program, data) as facts:
+        assert facts.rows("first") == [("x",)]

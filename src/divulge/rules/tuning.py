@@ -84,3 +84,8 @@ PLUGIN_BATCH = 100_000
 
 MOST_QUICK_DIGITS = 9
 """Digits after the point up to which binary fractions are looked at as numbers, not as texts."""
+
+MOST_COMPARED_ELEMENTS = 20
+"""Elements of the longest set of a column up to which it is asked whether all are sorted; each
+neighbour is one more comparison of a row. Of 1,000,000 sets of four pairs, sorting takes 1.2 CPU-s
+and the question .05 (`benchmarks/rules.py`)."""

@@ -6,7 +6,7 @@ so far is kept in a table, the plug-in is asked for its inputs, and the rest goe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -72,6 +72,8 @@ class BodyQuery:
     read_atom: ReadAtom
     prefix: str = "b"
     restrict: Restrict | None = None
+    distinct_predicates: Collection[str] = ()
+    """Predicates whose tables repeat no fact: those that rules derive. Data may repeat rows."""
     translator: Translator = field(default_factory=Translator)
     tables: list[exp.Expr] = field(default_factory=list)
     conditions: list[exp.Expr] = field(default_factory=list)
@@ -79,6 +81,8 @@ class BodyQuery:
     """Conditions that calculate: they are no help to find a calculation that fails."""
     tasks: list[Task] = field(default_factory=list)
     joined: int = 0
+    distinct_tables: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    """All columns of joined tables that repeat no row, by alias."""
 
     def add(self, step: PlannedLiteral, plugin_inputs: int = 0) -> None:
         """Take up the next literal of the plan."""
@@ -112,6 +116,18 @@ class BodyQuery:
         query = query.select(*columns) if columns else query.select("1 AS one")
         return query.distinct() if distinct else query
 
+    def determines_rows(self, columns: Sequence[exp.Expr]) -> bool:
+        """Whether no two rows of the query agree in these columns.
+
+        So it is where they have every column of tables that repeat no row.
+        """
+        selected = {
+            (column.table, column.name) for column in columns if isinstance(column, exp.Column)
+        }
+        return all(
+            self.distinct_tables.get(table.alias, {("", "")}) <= selected for table in self.tables
+        )
+
     def check_calculations(self) -> list[Task]:
         """What must be refused before the query is trusted."""
         safe = [*self.conditions, *self.translator.present]
@@ -144,6 +160,9 @@ class BodyQuery:
         alias = f"t{self.joined}"
         self.joined += 1
         self.tables.append(exp.to_table(table).as_(alias))
+        if atom.predicate in self.distinct_predicates:
+            width = max(1, len(atom.arguments))
+            self.distinct_tables[alias] = {(alias, f"a{number}") for number in range(width)}
         if self.restrict is not None:
             self.conditions += self.restrict(atom, alias)
         self._lay_arguments(atom, alias, self.types[atom.predicate])

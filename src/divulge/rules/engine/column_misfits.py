@@ -13,11 +13,13 @@ from divulge.rules.checks.value_bounds import (
     TOO_LARGE,
     UNDEFINED,
 )
+from divulge.rules.engine.nested_columns import is_nested
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 HOLLOW = "a set or tuple in which a value is missing"
+HOLLOW_COLUMN = "missing sets or tuples. Leave these rows out, or make the sets empty"
 
 
 def find_column_misfit(column: pa.ChunkedArray) -> str | None:
@@ -27,6 +29,8 @@ def find_column_misfit(column: pa.ChunkedArray) -> str | None:
     >>> find_column_misfit(pa.chunked_array([[["a", None]]]))
     'a set or tuple in which a value is missing'
     """
+    if column.null_count and is_nested(column.type):
+        return HOLLOW_COLUMN
     misfits = (_find_leaf_misfit(leaf) for leaf in _list_leaves(column.drop_null()))
     return next((misfit for misfit in misfits if misfit is not None), None)
 

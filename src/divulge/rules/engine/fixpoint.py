@@ -95,6 +95,7 @@ class Fixpoint:
             plugin_inputs={name: len(known.inputs) for name, known in checked.plugins.items()},
             tables=tables.tables,
             answers=answers.tables,
+            derived=frozenset(name for stratum in checked.strata for name in stratum.predicates),
         )
         self.invented = 0
         self.rounds = 0
@@ -140,6 +141,10 @@ class _StratumWork:
             self._start_round()
             for numbered, tasks in self._rules.once:
                 self._carry_out(numbered, tasks)
+            if self._is_derived_once():
+                [name] = self._stratum.predicates
+                self._tables.take_over(name, self._fixpoint.rounds)
+                return
             self._publish_candidates()
         if self._rules.repeated:
             self._mark_all_changed()
@@ -172,6 +177,16 @@ class _StratumWork:
             if not self._never_fires(found):
                 rules.equalities.append(compile_equality(found, self._context))
         return rules
+
+    def _is_derived_once(self) -> bool:
+        """Whether all facts of the stratum come from one rule that is carried out once."""
+        rules = self._rules
+        return (
+            len(rules.once) == 1
+            and not (rules.repeated or rules.inventions or rules.equalities or self._moving)
+            and len(self._stratum.predicates) == 1
+            and not any(self._counts.values())
+        )
 
     def _never_fires(self, numbered: NumberedRule | NumberedEquality) -> bool:
         """Whether a predicate of the body has no fact: then its kind is not known either."""

@@ -26,16 +26,21 @@ from divulge.rules.checks.value_types import (
     ValueType,
     decimal_type,
     join_given_types,
-    set_type,
-    tuple_type,
 )
-from divulge.rules.engine.column_misfits import find_column_misfit
+from divulge.rules.engine.column_misfits import HOLLOW_COLUMN, find_column_misfit
+from divulge.rules.engine.nested_columns import (
+    find_nested_kind,
+    has_normal_sets,
+    is_nested,
+    is_text,
+    name_fields,
+    normalise_sets,
+)
 from divulge.rules.engine.sql_values import (
     Typed,
     build_sql_type,
     convert,
     fill,
-    normalise_set,
     write_sql,
 )
 from divulge.rules.engine.stored_values import LabelledNull, store_column
@@ -64,6 +69,8 @@ class StagedFacts:
     """Columns of binary fractions that are short decimals."""
     texts: tuple[int, ...] = ()
     """Columns of binary fractions that are read by way of their text."""
+    normal_sets: tuple[int, ...] = ()
+    """Columns of sets that are sorted already and repeat nothing."""
     has_rules: bool = False
     """Whether a column `r` has the number of the statement of each fact."""
 
@@ -124,6 +131,9 @@ def stage_rows(
         values = [row[place] for row in rows]
         try:
             kind = join_given_types(*map(_kind_of, values))
+            if kind.parts and any(map(_is_missing, values)):
+                message = f"contains {HOLLOW_COLUMN}."
+                raise InvalidInput(subject, [Problem(f"column {place + 1}", message)])
             labelled = [
                 LabelledNull(f"m{place}_{number}") if _is_missing(value) else value
                 for number, value in enumerate(values)
@@ -168,7 +178,7 @@ def _stage_table(runner: TaskRunner, name: str, table: pa.Table, subject: str) -
         if misfit is not None:
             label = f'column "{table.column_names[place]}"'
             raise InvalidInput(subject, [Problem(label, f"contains {misfit}.")])
-        columns.append(column)
+        columns.append(name_fields(column))
         if column.null_count:
             missing.append(place)
     columns.append(pa.array(np.arange(table.num_rows)))
@@ -182,7 +192,7 @@ def _stage_table(runner: TaskRunner, name: str, table: pa.Table, subject: str) -
             kind, is_text = _find_fraction_kind(runner, name, place)
             (texts if is_text else fractions).append(place)
         else:
-            kind = _find_kind(runner, name, place, kind=column.type, label=label, subject=subject)
+            kind = _find_kind(runner, f"{name}_{place}", column, label, subject)
         kinds.append(replace(kind, nullable=kind.nullable or place in missing))
     return StagedFacts(
         name=name,
@@ -191,6 +201,11 @@ def _stage_table(runner: TaskRunner, name: str, table: pa.Table, subject: str) -
         missing=tuple(missing),
         fractions=tuple(fractions),
         texts=tuple(texts),
+        normal_sets=tuple(
+            place
+            for place, kind in enumerate(kinds)
+            if has_normal_sets(runner, name, f"c{place}", kind)
+        ),
     )
 
 
@@ -211,56 +226,37 @@ def _shorten_decimals(column: Any) -> Any:
 
 
 def _find_kind(
-    runner: TaskRunner, name: str, place: int, *, kind: pa.DataType, label: str, subject: str
+    runner: TaskRunner, name: str, column: pa.ChunkedArray, label: str, subject: str
 ) -> ValueType:
-    """The kind of a column; of texts and fractions only a look at the values tells."""
+    """The kind of a column; of texts only a look at the values tells (under a name of ours)."""
     import pyarrow as pa
 
+    kind = column.type
     is_number_type = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
     if pa.types.is_null(kind):
         return NULL
     if is_number_type:
         return decimal_type(max(0, kind.scale)) if pa.types.is_decimal(kind) else INTEGER
     if pa.types.is_dictionary(kind):
-        return _find_kind(runner, name, place, kind=kind.value_type, label=label, subject=subject)
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_struct(kind):
-        return _find_nested_kind(kind, label, subject)
+        # Each value once: a table of cells has thousands of facts for each.
+        values = column.unique().cast(kind.value_type)
+        return _find_kind(runner, name, pa.chunked_array([values]), label, subject)
+    if is_nested(kind):
+        nested = find_nested_kind(kind)
+        if nested is None:
+            message = "contains sets of what is neither text nor number."
+            raise InvalidInput(subject, [Problem(label, message)])
+        return nested
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         message = "contains bytes. Make them texts or numbers."
         raise InvalidInput(subject, [Problem(label, message)])
-    if not _is_text(kind):
+    if not is_text(kind):
         return TEXT
-    query = f"SELECT bool_or(TRY_CAST(c{place} AS DOUBLE) IS NOT NULL) AS numeric FROM {name}"
-    return ANY if runner.table(query).column(0)[0].as_py() else TEXT
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
-
-
-def _find_nested_kind(kind: pa.DataType, label: str, subject: str) -> ValueType:
-    import pyarrow as pa
-
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return set_type(_find_nested_kind(kind.value_type, label, subject))
-    if pa.types.is_struct(kind):
-        fields = [kind.field(number) for number in range(kind.num_fields)]
-        return tuple_type(tuple(_find_nested_kind(field.type, label, subject) for field in fields))
-    if pa.types.is_integer(kind):
-        return INTEGER
-    if pa.types.is_decimal(kind):
-        return decimal_type(max(0, kind.scale))
-    if pa.types.is_floating(kind):
-        return DOUBLE
-    if _is_text(kind):
-        return TEXT
-    raise InvalidInput(
-        subject, [Problem(label, "contains sets of what is neither text nor number.")]
-    )
+    runner.load(name, pa.table({"value": column}))
+    number = "TRY_CAST(value AS DOUBLE) IS NOT NULL"
+    numbers = runner.table(f"SELECT 1 AS one FROM {name} WHERE {number} LIMIT 1").num_rows
+    runner.unload(name)
+    return ANY if numbers else TEXT
 
 
 def _find_fraction_kind(runner: TaskRunner, name: str, place: int) -> tuple[ValueType, bool]:
@@ -301,10 +297,10 @@ def select_stored(facts: StagedFacts, place: int, kind: ValueType, number: int) 
     plain = replace(source, nullable=False)
     if place in facts.texts:
         column = fill("CAST(V AS VARCHAR)", V=column)
-    if source.kind == "set":
-        column = normalise_set(column)
-    elif source.kind == "tuple":
+    if source.kind in ("set", "tuple"):
         column = exp.Cast(this=column, to=build_sql_type(plain).copy())
+        if place not in facts.normal_sets:
+            column = normalise_sets(column, plain)
     elif source.kind in ("text", "any", "unknown"):
         column = fill("CAST(V AS VARCHAR)", V=column)
     else:

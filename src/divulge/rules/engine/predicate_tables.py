@@ -88,6 +88,17 @@ class PredicateTables:
             run(f"INSERT INTO {table.facts} FROM {table.changes}")
         return count
 
+    def take_over(self, predicate: str, round_number: int) -> int:
+        """Take all candidates for facts: of one rule, where there was no fact; how many they are.
+
+        Nobody asks for the last round's facts here, and candidates of a rule are distinct.
+        """
+        table = self.tables[predicate]
+        origin = f"CAST({round_number} AS INTEGER) AS o"
+        self._runner.run(f"INSERT INTO {table.facts} SELECT *, {origin} FROM {table.candidates}")
+        self._runner.run(f"TRUNCATE {table.candidates}")
+        return self._runner.count(f"SELECT count(*) FROM {table.facts}")
+
     def mark_all_changed(self, predicate: str) -> int:
         """Take all facts of a predicate for those of the last round."""
         table = self.tables[predicate]

@@ -7,7 +7,7 @@ something was added are aggregated again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -47,6 +47,8 @@ class RuleContext:
     """Where the facts of each predicate are: names of users never reach SQL."""
     answers: Mapping[str, str]
     """The table of each plug-in's answers."""
+    derived: Collection[str] = ()
+    """Predicates that rules derive: their tables repeat no fact."""
 
     def read_full(self, _number: int, atom: Atom) -> str:
         """Every atom is read from all facts."""
@@ -80,6 +82,7 @@ def build_body(
         read_atom=read_atom,
         prefix=prefix,
         restrict=restrict,
+        distinct_predicates=context.derived,
     )
     for step in plan.steps:
         literal = step.literal
@@ -156,15 +159,24 @@ class _AggregateCompiler:
     def compile_groups(self, context: RuleContext) -> tuple[BodyQuery, list[Task]]:
         """A query over the groups, and what must be run before it."""
         tasks: list[Task] = []
-        tables = []
+        tables: list[exp.Expr] = []
         for place, aggregate in enumerate(self.plan.aggregates):
             contributions = self._select_contributions(aggregate)
+            if self._is_aggregated_at_once(contributions):
+                tables.append(contributions.subquery("w"))
+                continue
             tasks += self._keep_contributions(place, aggregate, contributions)
-            tables.append(f"{'g' if self.is_recursive else 'c'}{self.number}_{place}")
+            name = f"{'g' if self.is_recursive else 'c'}{self.number}_{place}"
+            tables.append(exp.to_table(name).as_("w"))
         if self.is_recursive:
             tasks += self._find_changed_groups()
         groups = self._select_groups(context, tables)
         return groups, [*self.body.tasks, *self.body.check_calculations(), *tasks]
+
+    def _is_aggregated_at_once(self, contributions: exp.Select) -> bool:
+        """Whether nothing is gained by keeping the contributions: they only read columns."""
+        is_plain = not contributions.args.get("distinct") and not contributions.args.get("group")
+        return is_plain and not self.is_recursive and not self.body.translator.guards
 
     def _name_keys(self) -> list[str]:
         return [f"k{place}" for place in range(max(1, len(self.plan.group)))]
@@ -185,12 +197,14 @@ class _AggregateCompiler:
             column.as_(name) for column, name in zip([*keys, *contributors], names, strict=True)
         ]
         value = self._translate_value(aggregate)
-        if value is None:
-            return self.body.select(*columns, distinct=True)
-        columns.append(value.copy().as_("v"))
-        if aggregate.function == "munion":
-            return self.body.select(*columns, distinct=True)
+        is_one_each = self.body.determines_rows([*keys, *contributors])
+        if value is not None:
+            columns.append(value.copy().as_("v"))
+        if value is None or aggregate.function == "munion":
+            return self.body.select(*columns, distinct=not is_one_each)
         rows = self.body.select(*columns)
+        if is_one_each:
+            return rows
         best = "min(v) AS v" if aggregate.function == "mmin" else "max(v) AS v"
         return exp.select(*names, best, dialect=DIALECT).from_(rows.subquery("w")).group_by(*names)
 
@@ -257,7 +271,7 @@ class _AggregateCompiler:
             )
         ]
 
-    def _select_groups(self, context: RuleContext, tables: Sequence[str]) -> BodyQuery:
+    def _select_groups(self, context: RuleContext, tables: Sequence[exp.Expr]) -> BodyQuery:
         """One row a group, with the value of every aggregate."""
         environment = self.body.translator.environment
         query = BodyQuery(
@@ -285,10 +299,9 @@ class _AggregateCompiler:
         return query
 
     def _aggregate_table(
-        self, aggregate: Aggregate, table: str, environment: Mapping[str, ValueType]
+        self, aggregate: Aggregate, rows: exp.Expr, environment: Mapping[str, ValueType]
     ) -> exp.Select:
         keys = self._name_keys()
-        rows: exp.Expr = exp.to_table(table).as_("w")
         if self.is_recursive:
             changed = " AND ".join(f"w.{key} = z.{key}" for key in keys)
             names = [*keys, *self._name_contributors(aggregate)]
