@@ -17,7 +17,7 @@ SEEDS  ?= 1000
 FIRST  ?= 0
 # nested or clusters: all its releases are recoded record by record.
 LOCAL  ?=
-# usual, sweep, rules, protected-before, datasets, history, people or population: only such releases.
+# usual, or one of the kinds that CONTRIBUTING lists (sweep, rules, formats ...): only such releases.
 KIND   ?=
 # Of `make coverage`: which tests are run; all if none are named.
 TESTS  ?=

@@ -174,3 +174,19 @@ def test_counts_of_an_adversary_take_links_as_risks_do() -> None:
         for measure in ("k_anonymity", "prosecutor")
     }
     assert found["k_anonymity"].tolist() == pytest.approx(found["prosecutor"].tolist())
+
+
+@pytest.mark.parametrize("unknown", ["outsider", "error"])
+def test_who_was_removed_is_an_outsider_through_whom_others_are_linked_still(unknown: Any) -> None:
+    links = Links(pairs=(("a", "b"), ("b", "c"), ("d", "e")), on="id", unknown=unknown)
+    left, none_left = (
+        Dataset.from_arrow(pa.table({"id": list(ids)}), roles={"identifier": ["id"]})
+        for ids in ("acdf", "fg")
+    )
+    found = links.find_clusters(left, is_reduced=True)
+    assert are_same_clusters(found.of_record.tolist(), [0, 0, 1, 2])
+    alone = links.find_clusters(none_left, is_reduced=True)
+    assert are_same_clusters(alone.of_record.tolist(), [0, 1])
+    # In a source it is a mistake: nobody would be linked.
+    with pytest.raises(InvalidInput):
+        links.find_clusters(none_left)

@@ -24,8 +24,10 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(PROJECT))
 
 from tests.redteam.differencing import list_revision_faults  # noqa: E402
+from tests.redteam.file_kinds import attack_formats, attack_table_beside  # noqa: E402
 from tests.redteam.finding import Finding  # noqa: E402
 from tests.redteam.known import KNOWN  # noqa: E402
+from tests.redteam.limit_kinds import attack_limits  # noqa: E402
 from tests.redteam.made_releases import WITHHELD, Case, write_case  # noqa: E402
 from tests.redteam.oracle import (  # noqa: E402
     HIDDEN,
@@ -69,6 +71,9 @@ KINDS = {
     "history": attack_history,
     "people": attack_people,
     "population": attack_population,
+    "limits": attack_limits,
+    "formats": attack_formats,
+    "table": attack_table_beside,
 }
 """Releases of other kinds than the usual one, each by its seed and a folder."""
 

@@ -60,7 +60,7 @@ def read_published(path: Path) -> list[Shown]:
         if "born" in stata and not any(isinstance(value, str) for value in stata["born"]):
             stata["born"] = stata["born"].map(_count_days)
         records = stata.to_dict("records")
-    return [_mark_hidden(record, is_tagged=path.suffix == ".dta") for record in records]
+    return [mark_hidden(record, is_tagged=path.suffix == ".dta") for record in records]
 
 
 def _count_days(value: Any) -> Any:
@@ -68,7 +68,8 @@ def _count_days(value: Any) -> Any:
     return dt.date(1960, 1, 1) + dt.timedelta(int(value)) if str(value)[0] != "." else value
 
 
-def _mark_hidden(record: Mapping[str, Any], *, is_tagged: bool) -> Shown:
+def mark_hidden(record: Mapping[str, Any], *, is_tagged: bool) -> Shown:
+    """A record as texts, with what a file says was hidden marked so."""
     shown = {str(name): write_text(value) for name, value in record.items()}
     for name, text in shown.items():
         status = shown.get(f"{name}_status")

@@ -46,7 +46,7 @@ class RecordRiskAttack(RiskAttack, CountsPeople):
         """Where the measure weighs what is hidden by what it was."""
         if "original" not in settings.spec.options:
             return None
-        return self.run(settings, [released, original, *companions])
+        return self.run_on_records(settings, [released, original, *companions], is_reduced=True)
 
     def run_on_protected(
         self, settings: RiskSettings, datasets: Sequence[Dataset], originals: Sequence[Dataset]
@@ -54,9 +54,12 @@ class RecordRiskAttack(RiskAttack, CountsPeople):
         """With a list of the population, which is read as coarse as the release."""
         others = len(datasets) - len(self.companion_datasets(settings))
         if others != 2 or "population" not in settings.spec.names_datasets:
-            return None
+            if settings.links is None:
+                return None
+            return self.run_on_records(settings, datasets, is_reduced=True)
         population = recode_population(datasets[1], originals[0], datasets[0])
-        return self.run(settings, [datasets[0], population, *datasets[2:]])
+        seen = [datasets[0], population, *datasets[2:]]
+        return self.run_on_records(settings, seen, is_reduced=True)
 
     def advice(self, adversary: Adversary) -> Sentence:
         """A limit on the measure itself, which protection can lower."""

@@ -70,6 +70,12 @@ class RiskAttack:
 
     def run(self, settings: RiskSettings, datasets: Sequence[Dataset]) -> Assessment:
         """Measure, spread over links where they are named, and assess."""
+        return self.run_on_records(settings, datasets, is_reduced=False)
+
+    def run_on_records(
+        self, settings: RiskSettings, datasets: Sequence[Dataset], *, is_reduced: bool
+    ) -> Assessment:
+        """The same, of records of which protection may have removed some (`is_reduced`)."""
         *seen, last = datasets
         dataset, *others = datasets if settings.pairs_dataset is None else seen
         other = others[0] if others else None
@@ -78,7 +84,7 @@ class RiskAttack:
             # Who is linked is known from what was not yet hidden.
             source = dataset if other is None or "original" not in settings.spec.options else other
             pairs = None if settings.pairs_dataset is None else last
-            result = _spread_over_links(settings, result, source, pairs)
+            result = _spread_over_links(settings, result, source, pairs, is_reduced=is_reduced)
         return assess_risk(result, settings.threshold)
 
 
@@ -90,11 +96,17 @@ def list_linking_columns(settings: RiskSettings) -> list[str]:
 
 
 def _spread_over_links(
-    settings: RiskSettings, result: RiskResult, source: Dataset, pairs: Dataset | None
+    settings: RiskSettings,
+    result: RiskResult,
+    source: Dataset,
+    pairs: Dataset | None,
+    *,
+    is_reduced: bool,
 ) -> RiskResult:
     """The risk of each record as that of its cluster."""
     assert settings.links is not None  # noqa: S101  # asked before
     links = read_links(as_settings(settings.links))
-    clusters = (links if pairs is None else links.with_dataset(pairs)).find_clusters(source)
+    links = links if pairs is None else links.with_dataset(pairs)
+    clusters = links.find_clusters(source, is_reduced=is_reduced)
     spread = spread_risk(take_record_risk(result), clusters, "cluster_risk")
     return replace(spread, notes=(*spread.notes, *describe_links(clusters, source)))

@@ -142,11 +142,12 @@ def join_numbers(dataset: Dataset, pairs: tuple[tuple[Any, Any], ...]) -> Cluste
 
 
 def join_ids(
-    dataset: Dataset, pairs: tuple[tuple[Any, Any], ...], on: str, unknown: Unknown
+    dataset: Dataset, pairs: tuple[tuple[Any, Any], ...], on: str, unknown: Unknown | None
 ) -> Clusters:
     """Pairs of ids, as a graph of ids: outsiders are nodes like others, and so they chain.
 
-    Several records with one id are one thing: they are linked among themselves too.
+    Several records with one id are one thing: they are linked among themselves too. If nothing is
+    said of unknown ids, records may have been removed, and all ends may be outsiders.
     """
     [on] = dataset.attributes(on, "on")
     _require_shown(dataset, on)
@@ -155,7 +156,8 @@ def join_ids(
     node_of.pop(None, None)
     known = set(node_of)
     outside = {end for pair in pairs for end in pair} - known
-    _refuse_unknown_ends(dataset, pairs, on, unknown=unknown, known=known)
+    if unknown is not None:
+        _refuse_unknown_ends(dataset, pairs, on, unknown=unknown, known=known)
     # After the ids come those without one, each alone, and then the outsiders.
     nodes = column.codes.astype(np.int64)
     alone = nodes == column.missing_code

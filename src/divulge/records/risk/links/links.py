@@ -82,17 +82,22 @@ class Links:
 
     seeing = with_dataset  # the name that it had before
 
-    def find_clusters(self, dataset: Dataset) -> Clusters:
+    def find_clusters(self, dataset: Dataset, *, is_reduced: bool = False) -> Clusters:
         """The cluster of each record of a dataset as it is before protection.
+
+        Args:
+            dataset: the records.
+            is_reduced: whether some records may have been removed: then ids that no record has are
+                outsiders, and it is no mistake if all are.
 
         Raises:
             UnjudgedPeopleError: if somebody has several records: clusters are of records.
         """
-        clusters = self._gather_clusters(dataset)
+        clusters = self._gather_clusters(dataset, is_reduced=is_reduced)
         require_one_record_each(dataset, "clusters are of records")
         return clusters
 
-    def _gather_clusters(self, dataset: Dataset) -> Clusters:
+    def _gather_clusters(self, dataset: Dataset, *, is_reduced: bool) -> Clusters:
         if self.attribute is not None:
             return gather_equal_values(dataset, self.attribute)
         if self.pairs is None:
@@ -100,7 +105,7 @@ class Links:
             raise InvalidInput("links", [Problem("dataset", message)])
         if self.on is None:
             return join_numbers(dataset, self.pairs)
-        return join_ids(dataset, self.pairs, self.on, self.unknown)
+        return join_ids(dataset, self.pairs, self.on, None if is_reduced else self.unknown)
 
     def _find_problems(self) -> Iterable[Problem]:
         sources = [self.attribute, self.dataset if self.pairs is None else self.pairs]
