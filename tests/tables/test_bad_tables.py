@@ -89,6 +89,13 @@ def test_cells_that_come_one_a_row_are_named_by_their_coordinates(
     assert said in refused(lambda path: read_cells(path, by), tmp_path / "t.csv", text)
 
 
+@pytest.mark.parametrize("by", [["region"], ["region", "sex"], []])
+def test_a_file_of_totals_alone_is_no_table(tmp_path: Path, by: list[str]) -> None:
+    text = "region,sex,count\nTotal,Total,3\n"
+    said = refused(lambda path: read_cells(path, by), tmp_path / "t.csv", text)
+    assert "by: names no attribute with a value besides the total" in said
+
+
 def test_a_cell_of_three_dimensions_has_three_coordinates(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     cube = Table.from_cells(np.arange(8).reshape(2, 2, 2), names=["a", "b", "c"])

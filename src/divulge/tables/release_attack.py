@@ -26,6 +26,7 @@ from divulge.tables.feasibility.sensitivity import (
     SensitivityRules,
     find_sensitive_cells,
 )
+from divulge.tables.feasibility.shared_records import is_limited_by_records
 from divulge.tables.matching.assess import assess_matching_by_rules
 from divulge.tables.matching.attack import matching_attack
 from divulge.tables.matching.result import Matching
@@ -95,6 +96,9 @@ def assess_suppression(
     is_open = bool(sensitive.any() and published.suppressed.any())
     if settings.method == "secret" or not is_open:
         return state_method(settings, assessment, is_open=is_open)
+    if is_limited_by_records(table):
+        # Candidates are listed by the sums: who knows of records excludes more of them.
+        return _leave_method_open(assessment, "method.ring")
     if not _is_method_computable(settings, table):
         return _leave_method_open(assessment)
     if suppression is not None and _is_search_unfinished(suppression):

@@ -23,7 +23,7 @@ from divulge.tables.feasibility.sensitivity import (
 )
 from divulge.tables.feasibility.shared_records import (
     find_cells_known_by_records,
-    is_ring_of_tables,
+    is_limited_by_records,
 )
 from divulge.tables.feasibility.table_counts import count_marginals
 from divulge.tables.feasibility.whole_tables import find_proven_intervals
@@ -158,7 +158,7 @@ def judge_cells(
             published, table.units, cell_intervals, cells[doubtful], protection
         )
         is_open[doubtful] = protection.is_lacking(cells[doubtful], values[doubtful], *proven)
-    if _is_limited_by_records(table):
+    if is_limited_by_records(table):
         asked = np.flatnonzero(hidden & ~is_lacking)
         is_exact[hidden] = False
         chance[hidden] = 1 / (np.maximum(high - low, 0)[hidden] + 1)
@@ -172,6 +172,8 @@ def judge_cells(
         is_closer, is_undecided = find_cells_known_to_insiders(table, published, cells, protection)
         to_insiders = int((is_closer & ~is_lacking).sum())
         is_lacking |= is_closer
+        if is_limited_by_records(table):  # what a contributor subtracts is compared by sums alone
+            is_undecided = is_undecided | hidden
         is_open = (is_open | is_undecided) & ~is_lacking
     rules_on_amounts = rules is not None and compute_largest_share(rules) > 0
     return Judgement(
@@ -235,16 +237,11 @@ def assess_judgement(table: Table, judgement: Judgement, name: str) -> Assessmen
 def describe_circumstances(table: Table, zeros: Zeros) -> tuple[Sentence, ...]:
     """What the figures rest on: who knows of empty cells, and that weights are not used."""
     keys = [Sentence(CATALOGUE, f"zeros.{zeros}")]
-    if _is_limited_by_records(table):
+    if is_limited_by_records(table):
         keys.append(Sentence(CATALOGUE, "records.ring"))
     if table.unused_weight is not None:
         keys.append(Sentence(CATALOGUE, "weight.unused", {"weight": table.unused_weight}))
     return tuple(keys)
-
-
-def _is_limited_by_records(table: Table) -> bool:
-    """Whether there are tables that agree in all sums and that no records show."""
-    return is_ring_of_tables(table.structure) and table.lowest >= 0
 
 
 def _assess_nothing(published: Published, name: str) -> Assessment:

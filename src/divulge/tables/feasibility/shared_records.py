@@ -21,8 +21,12 @@ from divulge.tables.feasibility.sensitivity import Protection
 from divulge.tables.table.axis import Axis
 from divulge.tables.table.published import Published
 from divulge.tables.table.structure import Structure
+from divulge.tables.table.table import Table
 from divulge.work import Effort
 from divulge.work.arrays import Bools, Floats, Ints
+
+SEVERAL_MEASURES = "several"
+"""What linked tables are of which some count and others sum: there records are not looked at."""
 
 
 def is_ring(tables: Sequence[Sequence[str]]) -> bool:
@@ -58,6 +62,11 @@ def is_ring_of_tables(structure: Structure) -> bool:
     return structure.is_linked and is_ring([[a.name for a in grid] for grid in structure.grids])
 
 
+def is_limited_by_records(table: Table) -> bool:
+    """Whether there are tables that agree in all sums and that no records show."""
+    return is_ring_of_tables(table.structure) and table.lowest >= 0
+
+
 def find_cells_known_by_records(
     published: Published, truth: Ints, cells: Ints, protection: Protection
 ) -> tuple[Bools, Bools]:
@@ -70,28 +79,32 @@ def find_cells_known_by_records(
         protection: how uncertain they must be.
     """
     values = truth[cells]
-    parts = _list_parts(published)
-    if parts is None:
+    parts = list_parts(published.structure, find_empty_cells(published))
+    if parts is None or published.measure == SEVERAL_MEASURES:
         return np.zeros(len(cells), bool), published.suppressed[cells].copy()
     inner, outer = _find_extremes(published, parts, truth, cells)
     is_known = protection.is_lacking(cells, values, *outer)
     return is_known, protection.is_lacking(cells, values, *inner) & ~is_known
 
 
-def _list_parts(published: Published) -> list[Ints] | None:
+def find_empty_cells(published: Published) -> Bools:
+    """The cells of which a reader knows that nothing is in them."""
+    is_empty: Bools = ~published.suppressed & (published.units == 0)
+    if published.empty is not None:
+        is_empty |= published.suppressed & published.empty
+    return is_empty
+
+
+def list_parts(structure: Structure, is_empty: Bools) -> list[Ints] | None:
     """By cell, the combinations of all attributes that it adds up; None if they are too many.
 
     Combinations of which a cell is known to be empty are left out.
     """
-    structure = published.structure
     axes: dict[str, Axis] = {axis.name: axis for axes in structure.grids for axis in axes}
     if any(axes[axis.name].codes != axis.codes for grid in structure.grids for axis in grid):
         return None
     if prod(axis.leaves for axis in axes.values()) > tuning.MOST_COMBINATIONS:
         return None
-    is_empty = ~published.suppressed & (published.units == 0)
-    if published.empty is not None:
-        is_empty |= published.suppressed & published.empty
     parts: list[list[int]] = [[] for _ in range(structure.size)]
     number = 0
     for leaves in product(*(range(axis.leaves) for axis in axes.values())):

@@ -32,7 +32,9 @@ from divulge.work.arrays import Bools, Floats
 class PatternSolution:
     """A protecting pattern with its price, a proven bound, and whether it is first among ties.
 
-    `is_cut` says that the clock stopped the search before its effort was spent.
+    `hopeless` cells cannot be protected; of `unsettled` ones of linked tables it is not shown that
+    records leave them uncertain enough. `is_cut` says that the clock stopped the search before its
+    effort was spent.
     """
 
     pattern: Bools
@@ -40,6 +42,7 @@ class PatternSolution:
     bound: int
     first: bool
     hopeless: tuple[int, ...] = ()
+    unsettled: tuple[int, ...] = ()
     is_cut: bool = False
 
     @property

@@ -10,9 +10,11 @@ import numpy as np
 from divulge import work
 from divulge.assessment.sentence import Sentence, format_percent
 from divulge.tables.feasibility.cell_intervals import bound_cells
+from divulge.tables.feasibility.shared_records import is_limited_by_records
 from divulge.tables.suppression.heuristic import find_fast_pattern
 from divulge.tables.suppression.optimal import PatternSolution, optimal_pattern
 from divulge.tables.suppression.problem import SuppressionProblem
+from divulge.tables.suppression.ring_cells import withstand_records
 from divulge.tables.suppression.scopes import build_scopes
 from divulge.tables.table.display import Crosstab, build_crosstabs, classify_cells
 from divulge.tables.table.published import Published, Zeros
@@ -57,6 +59,8 @@ class Suppression:
     """Whether cells were named, or intervals asked for, that no rule gives."""
     is_cut: bool = False
     """Whether the clock stopped the search before its effort was spent."""
+    unsettled: int = 0
+    """Of how many sensitive cells of linked tables it is not shown that records protect them."""
 
     @property
     def rule(self) -> str:
@@ -88,6 +92,7 @@ class Suppression:
             "gap": self.gap,
             "first_of_ties": self.first,
             **({"is_cut": True} if self.is_cut else {}),
+            **({"unsettled": self.unsettled} if self.unsettled else {}),
             "primary": int(primary.sum()),
             "suppressed": len(cells),
             "cells": [
@@ -120,6 +125,9 @@ class Suppression:
             sentences.append(Sentence(CATALOGUE, key, values))
             if self.first:
                 sentences.append(Sentence(CATALOGUE, "suppression.first"))
+        if self.unsettled:
+            values = {"count": self.unsettled}
+            sentences.append(Sentence(CATALOGUE, "suppression.unsettled", values))
         return [sentence.render() for sentence in sentences]
 
     def _repr_html_(self) -> str:
@@ -139,9 +147,10 @@ def protect_table(
     table: Table, problem: SuppressionProblem, method: str, seconds: float = 60.0, unit: int = 1
 ) -> Suppression:
     """Solve a suppression problem of a table, and audit the pattern; `unit` divides its costs."""
-    return build_suppression(
-        table, problem, _solve_problem(problem, table, method, seconds), method=method, unit=unit
-    )
+    solution = _solve_problem(problem, table, method, seconds)
+    if is_limited_by_records(table) and not solution.hopeless:
+        solution = withstand_records(table, problem, solution, seconds)
+    return build_suppression(table, problem, solution, method=method, unit=unit)
 
 
 def build_suppression(
@@ -177,6 +186,7 @@ def build_suppression(
         required=np.maximum(problem.sliding, problem.upper + problem.lower),
         resistance=resistance,
         is_cut=solution.is_cut,
+        unsettled=len(solution.unsettled),
     )
 
 

@@ -37,7 +37,7 @@ def read_cells(
 
     Raises:
         InvalidInput: for cells that are given twice or not at all, for codes that a hierarchy
-            does not know, and for margins that do not add up.
+            does not know, for a file of totals alone, and for margins that do not add up.
     """
     dataset = read(path, text=list(by))
     dataset.attributes([*by, value], "by and value")
@@ -47,6 +47,8 @@ def read_cells(
         _build_axis(name, codes, (hierarchies or {}).get(name), total, problems)
         for name, codes in zip(by, columns, strict=True)
     ]
+    if all(axis.size == 1 for axis in axes):
+        problems.add("by", "names no attribute with a value besides the total: nothing adds up.")
     problems.raise_any()
     structure = Structure.from_grid(axes)
     shape = structure.numbers[0].shape

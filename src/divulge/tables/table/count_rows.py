@@ -49,6 +49,8 @@ def build_table_of_counts(
         axes.append(axis)
         places.append(coordinates)
     counts = _read_counts(dataset, value, problems)
+    if all(axis.size == 1 for axis in axes):
+        problems.add("by", "names no attribute with a value besides the total: nothing adds up.")
     problems.raise_any()
     shape = tuple(axis.size for axis in axes)
     flat = np.ravel_multi_index(tuple(places), shape)
