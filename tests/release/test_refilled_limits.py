@@ -93,6 +93,9 @@ def test_limits_that_cannot_be_reached_after_refilling_say_what_would_help(tmp_p
     [part] = p.records.values()
     assert p.passed
     assert part.removed > 0.05 * 900
+    said = [line for line in part.explain() if "removed" in line]
+    reason = "to suppress what other columns do not reveal cannot protect them."
+    assert said == [f"{part.removed} records were removed: {reason}"]
 
 
 @pytest.mark.parametrize("kept", [False, True])
@@ -173,6 +176,8 @@ def test_eusilc_withstands_refilling_at_a_small_price(
     assert part.naive_cells is not None
     assert part.suppressed_cells <= price * part.naive_cells
     assert part.removed <= 0.01 * frame.height
+    removals = [line for line in part.explain() if "removed" in line]
+    assert all("inferred from other columns" in line for line in removals)
     [found] = p.after.refills.values()
     verified = found.refilled_verified
     assert verified is not None
@@ -265,8 +270,11 @@ def test_what_another_column_tells_of_a_history_was_not_made_coarser(
     text = (example / "release.toml").read_text().replace('"pieces"]', '"pieces", "product"]', 1)
     (tmp_path / "release.toml").write_text(text)
     assert '"product"' in text
-    with pytest.raises(OutOfReachError, match="inferred from other columns"):
+    with pytest.raises(OutOfReachError, match="inferred from other columns") as refused:
         Release.load(tmp_path / "release.toml").protect()
+    assert 'purchases": product has one meaning in goods: the finer values of 74' in str(
+        refused.value
+    )
 
 
 def test_a_reader_of_a_recoded_file_is_told_to_have_sought_its_coarser_values(

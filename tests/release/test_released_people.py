@@ -10,6 +10,7 @@ from tests.records import plain_people as plain
 
 from divulge.protection import OutOfReachError
 from divulge.release import Release
+from divulge.work import InvalidInput
 
 KEYS = ["age", "sex", "town"]
 
@@ -188,6 +189,21 @@ at_least = 1
     after = release.protect(tmp_path / "out").after
     assert [outcome.status for outcome in after.outcomes] == ["pass", "not judged"]
     assert after.status == "not judged"
+
+
+def test_links_are_of_records_and_not_judged_where_people_have_several(tmp_path: Path) -> None:
+    visits = make_visits(3)
+    towns = {visit["pid"]: visit["town"] for visit in visits}
+    lived = [{**visit, "town": towns[visit["pid"]]} for visit in visits]
+    limit = CROWD.rstrip() + '\nlinks = "town"\n'
+    release = write(tmp_path, lived, limit)
+    assert release.check().status == "not judged"
+    after = release.protect(tmp_path / "out").after
+    assert [outcome.status for outcome in after.outcomes] == ["not judged"]
+    assert "clusters are of records" in after.outcomes[0].in_short
+    # A person of two towns is no member of one cluster.
+    with pytest.raises(InvalidInput, match=r'have several values of "town"'):
+        write(tmp_path, visits, limit).check()
 
 
 def test_a_record_of_nobody_is_not_judged(tmp_path: Path) -> None:

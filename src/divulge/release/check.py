@@ -120,7 +120,7 @@ def check_data(
                 )
                 first = (originals or {}).get(adversary.datasets[0])
                 run = partial(run_on_hidden, adversary, inputs, known, first)
-                with _name_place_in_errors(release, f'adversary "{adversary.name}"'):
+                with name_place_in_errors(release, f'adversary "{adversary.name}"'):
                     found, reason = _run_or_explain(run, is_refilled=is_refilled)
                 if found is None:
                     unjudged[adversary.name] = reason
@@ -129,7 +129,7 @@ def check_data(
             step.advance()
     outcomes: list[Outcome] = []
     for number, limit in enumerate(release.limits, start=1):
-        with _name_place_in_errors(release, f"limit {number}"):
+        with name_place_in_errors(release, f"limit {number}"):
             outcomes += _judge_limit(
                 limit,
                 [adversary.name for adversary in chosen],
@@ -203,7 +203,7 @@ def _run_or_explain(
 
 
 @contextmanager
-def _name_place_in_errors(release: Release, place: str) -> Iterator[None]:
+def name_place_in_errors(release: Release, place: str) -> Iterator[None]:
     """What only the records show to be wrong is told under its place in the release file."""
     try:
         yield

@@ -23,7 +23,9 @@ from divulge.data import Dataset
 from divulge.data.missing_kinds import list_merged_names, merge_missing_kinds
 from divulge.protection import OutOfReachError
 from divulge.protection.changes.changes import select_records
+from divulge.release import tuning
 from divulge.release.attack_again import (
+    AFTER_REFILLING,
     WORSE_SENTENCES,
     attack_again,
     find_known_original,
@@ -285,12 +287,28 @@ def _refuse_unreachable(
             )
             lines.append(" ".join([*theirs, *advice]))
     lines += [_say_why(o) for o in failing if not o.limit.of_assessment]
+    if any(said.key == AFTER_REFILLING for outcome in failing for said in outcome.sentences):
+        lines += _describe_tellers(after)
     lines += judge_knowing_original(release, current, known_originals)
     if lines:
         raise OutOfReachError(
             f"{release.path.name} cannot be protected as it is; nothing was written:\n  "
             + "\n  ".join(lines)
         )
+
+
+def _describe_tellers(verdict: Verdict) -> list[str]:
+    """By dataset, the relations that tell most of what was hidden or made coarser."""
+    lines = []
+    for name, refill in verdict.refills.items():
+        completion = refill.verified_completion
+        relations = [] if completion is None else [r for r in completion.relations if r.cells]
+        if relations:
+            relations.sort(key=lambda relation: -relation.cells)
+            told = [f"{relation}." for relation in relations[: tuning.MOST_TELLERS]]
+            values = {"dataset": name, "relations": " ".join(told)}
+            lines.append(str(Sentence("divulge.release", "told_by", values)))
+    return lines
 
 
 def _say_why(outcome: Outcome) -> str:

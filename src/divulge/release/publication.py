@@ -291,8 +291,9 @@ def assume_linked_people_in_limit(limit: Limit, is_linked: bool) -> Limit:
 
 
 def counts_people(limit: Limit) -> bool:
-    """Whether the measure of a limit on a dataset counts people who have several records."""
-    return "records_known" in getattr(measures()[limit.measure], "options", {})
+    """Whether a limit counts people who have several records; clusters are of records."""
+    counts = "records_known" in getattr(measures()[limit.measure], "options", {})
+    return counts and not limit.options.get("links")
 
 
 def list_published_datasets(release: Release) -> list[str]:

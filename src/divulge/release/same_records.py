@@ -53,6 +53,17 @@ def are_same_records(dataset: Dataset | None, other: Dataset | None) -> bool:
     )
 
 
+def may_be_same_records(dataset: Dataset | None, other: Dataset | None) -> bool:
+    """Whether records that stay in an engine, where they are not compared, may be those of another.
+
+    They are about as many, and have a column in common.
+    """
+    if dataset is None or other is None or not _have_like_sizes(dataset, other):
+        return False
+    is_elsewhere = isinstance(dataset, Relation) or isinstance(other, Relation)
+    return is_elsewhere and not {*dataset.names}.isdisjoint(other.names)
+
+
 def _exceeds_chance(counts: Ints, other_counts: Ints) -> bool:
     """Whether two independent samples of one population would be far less alike.
 

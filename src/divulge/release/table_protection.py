@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from divulge.assessment import Adversary, Outcome, PublishedTable, find_attack
 from divulge.data import Dataset
 from divulge.protection import OutOfReachError
+from divulge.release.check import name_place_in_errors
 from divulge.release.tables_beside import see_tables_together
 from divulge.release.verdict import Verdict
 
@@ -37,7 +38,8 @@ def suppress_tables(
             for limit in release.limits
         ):
             dataset = originals[adversary.datasets[0]]
-            tables[adversary.name] = attack.publish_table(adversary.settings, dataset)
+            with name_place_in_errors(release, f'adversary "{adversary.name}"'):
+                tables[adversary.name] = attack.publish_table(adversary.settings, dataset)
     _refuse_other_patterns(adversaries, tables)
     return adversaries, tables
 

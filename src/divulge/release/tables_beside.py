@@ -21,7 +21,7 @@ from divulge.data.dictionary import as_names
 from divulge.data.value_texts import format_value
 from divulge.protection.refill.determinants import find_determined_attributes
 from divulge.release.publication import Publication, Reservation
-from divulge.release.same_records import are_same_records
+from divulge.release.same_records import are_same_records, may_be_same_records
 
 if TYPE_CHECKING:
     from divulge.release.release import Release
@@ -108,10 +108,15 @@ def list_tables_of_others(
         for other in sorted({*tables, *publications} - {name}):
             # Of two with tables, one sentence says it.
             is_said = other in tables and other < name
-            if is_said or not are_same_records(datasets.get(name), datasets.get(other)):
+            pair = datasets.get(name), datasets.get(other)
+            is_elsewhere = may_be_same_records(*pair)
+            if is_said or not (is_elsewhere or are_same_records(*pair)):
                 continue
             values = {"adversary": adversary, "dataset": name, "other": other}
-            sentence = Sentence("divulge.release", "publication.table_of_other", values)
+            key = "publication.table_of_other"
+            sentence = Sentence(
+                "divulge.release", f"{key}_elsewhere" if is_elsewhere else key, values
+            )
             yield Reservation("not judged", sentence)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from divulge import records
 from divulge.assessment import Limit
-from divulge.classes.people import find_people
+from divulge.classes.people import UnjudgedPeopleError, find_people
 from divulge.data import Dataset
 from divulge.protection.limits.limit_kinds import has_protection_method
 from divulge.protection.limits.per_record import AttackRunner, Goal
@@ -100,7 +100,7 @@ def _find_clusters(
     try:
         chosen = read_links(links, on) if own is None else read_links(own)
         return chosen.find_clusters(dataset)
-    except HiddenCellsError:
+    except (HiddenCellsError, UnjudgedPeopleError):
         raise
     except InvalidInput as error:
         problems.extend(f"{where}, links", error.problems)

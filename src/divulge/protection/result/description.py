@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from divulge.assessment import Sentence
 
 if TYPE_CHECKING:
+    from divulge.protection.changes.decision_log import Change
     from divulge.protection.result.protected import Protected
 
 
@@ -45,12 +46,7 @@ def describe_protected(protected: Protected) -> tuple[Sentence, ...]:
         sentences += _describe_resistance(protected)
     if protected.bound and protected.suppressed_cells:
         sentences.append(_build_sentence("bound", values))
-    directed = _count_directed_removals(protected)
-    if directed:
-        sentences.append(_build_sentence("removed_by_rules", {"removed": directed}))
-    if protected.removed > directed and protected.proof is None:
-        values["removed"] = protected.removed - directed
-        sentences.append(_build_sentence("removed", values))
+    sentences += _describe_removals(protected)
     sentences += _describe_method(protected)
     if len(protected.decisions) and not protected.flatters:
         sentences.append(_build_sentence("attacked_again", values))
@@ -72,14 +68,23 @@ def _describe_limit(protected: Protected) -> list[Sentence]:
     return [_build_sentence("exceeded", values)]
 
 
-def _count_directed_removals(protected: Protected) -> int:
-    """Records that were removed because a rule says so, and not for want of a method."""
-    removals = [
-        change.records
-        for change in protected.decisions.changes
-        if change.kind == "removed" and change.origin == "directive"
-    ]
-    return int(np.unique(np.concatenate(removals)).size) if removals else 0
+def _describe_removals(protected: Protected) -> list[Sentence]:
+    """How many records were removed because a rule says so, for what refills them, and for else."""
+    refilled = str(Sentence("divulge.protection", "reason.refilled"))
+    removals = [each for each in protected.decisions.changes if each.kind == "removed"]
+    counts = {
+        "removed_by_rules": _count_records(c for c in removals if c.origin == "directive"),
+        "removed_refilled": _count_records(c for c in removals if c.reason == refilled),
+    }
+    if protected.proof is None:  # of which the sentence is another
+        key = "removed_spared" if protected.determined else "removed"
+        counts[key] = protected.removed - sum(counts.values())
+    return [_build_sentence(key, {"removed": n}) for key, n in counts.items() if n > 0]
+
+
+def _count_records(changes: Iterable[Change]) -> int:
+    records = [change.records for change in changes]
+    return int(np.unique(np.concatenate(records)).size) if records else 0
 
 
 def _describe_method(protected: Protected) -> list[Sentence]:
