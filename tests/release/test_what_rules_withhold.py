@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from tests.release.test_rules import limit, write_release
 
@@ -56,6 +57,40 @@ def test_a_table_that_counts_nothing_of_what_rules_hide_goes_out_beside(tmp_path
     protected = release.protect(out=tmp_path / "out")
     assert protected.status == "pass"
     assert (tmp_path / "out" / "release" / "table_reader.csv").exists()
+
+
+ALL_OF_COMMERCE = 'hide(I, "sector") :- original(_, I, "sector", "Commerce").'
+
+
+def read_by_list(path: Path, values: set[str]) -> list[str]:
+    """What somebody reads who knows which values there are: the only one that is missing."""
+    frame = pd.read_csv(path)
+    missing = values - set(frame["sector"])
+    return frame["sector"].where(frame["sector"] != "suppressed", next(iter(missing))).tolist()
+
+
+@pytest.mark.parametrize("is_shown_elsewhere", [False, True])
+def test_a_value_that_is_hidden_wherever_it_stands_is_read_by_who_knows_the_list(
+    tmp_path: Path, is_shown_elsewhere: bool
+) -> None:
+    others = ' hide("a2", "sector").' if is_shown_elsewhere else ""
+    rules = ALL_OF_COMMERCE + others
+    protected = write_companies(tmp_path, rules, AT_LEAST_2).protect(out=tmp_path / "out")
+    said = [str(each.sentence) for each in protected.after.reservations]
+    if is_shown_elsewhere:  # among the hidden cells there is another value
+        assert protected.status == "pass"
+        return
+    assert protected.status == "not judged"
+    assert any("sees which one is missing" in each for each in said)
+    assert not (tmp_path / "out" / "release").exists()
+    stated = ("[rules]", '[rules]\nvalue_lists = "secret"')
+    protected = write_companies(tmp_path, rules, AT_LEAST_2, stated).protect(
+        out=tmp_path / "stated"
+    )
+    assert protected.status == "pass"
+    assert any("are taken to be secret" in str(each) for each in protected.after.sentences)
+    read = read_by_list(tmp_path / "stated" / "release" / "companies.csv", set(SECTORS))
+    assert sorted(read) == sorted(SECTORS[n % 2] for n in range(1, len(AREAS) + 1))
 
 
 def test_who_hides_what_rules_hide_has_company_and_is_not_removed(tmp_path: Path) -> None:

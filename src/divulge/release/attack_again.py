@@ -28,6 +28,7 @@ from divulge.release.counts_beside import list_told_by_counts
 from divulge.release.datasets_beside import list_telling_datasets
 from divulge.release.protected_release import Part
 from divulge.release.publication import Publication, Reservation, plan_publications
+from divulge.release.rule_programs.missing_values import list_missing_values
 from divulge.release.tables_beside import (
     BESIDE_RECORDS,
     is_known_anyway,
@@ -84,7 +85,8 @@ def attack_again(
     reservations = tuple(_find_telling_tables(release, publications, current, sources, originals))
     shown = {name: _restore_known(sources[name], known_originals[name]) for name in current}
     counted = list_told_by_counts(release, publications, current, full_originals, kept)
-    telling = (*verdict.telling, *reservations, *counted)
+    missing = list_missing_values(release, publications, current, sources)
+    telling = (*verdict.telling, *reservations, *counted, *missing)
     verdict = replace(verdict, telling=telling, refills=refills)
 
     def judge_also(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -276,7 +276,8 @@ class _Loader:
             message = f'"{table.risk}" is no measure of the risk of a record.'
             self.problems.add("rules, risk", message, table.risk, measures_of_risk)
         dataset_names = [dataset.name for dataset in self.tables.dataset]
-        return load_rule_program(paths, table.risk, dataset_names, self.problems)
+        program = load_rule_program(paths, table.risk, dataset_names, self.problems)
+        return None if program is None else replace(program, value_lists=table.value_lists)
 
     def _require_unique_names(self, kind: str, names: list[str]) -> None:
         for name in checks.list_repeated(names):

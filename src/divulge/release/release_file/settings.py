@@ -218,6 +218,11 @@ class RulesTable(_StrictTable):
     risk: str = Field(
         "prosecutor_risk", description="The measure of risk that rules ask by #risk(I, R)."
     )
+    value_lists: Literal["known", "secret"] = Field(
+        "known",
+        description="Whether somebody may have the list of values of an attribute, and see which "
+        "one is missing because rules hide it.",
+    )
 
 
 class ReleaseTable(_StrictTable):

@@ -75,6 +75,8 @@ class _Gatherer:
         hierarchies = self._build_hierarchies(rows.get("is_a", {}))
         directives = self._build_directives(rows)
         self._tell_lowered_knowledge(rows.get("knows_only", {}))
+        if self.rules.value_lists == "secret" and "hide" in rows:
+            self.choices.append(Sentence("divulge.release", "rules.secret_lists"))
         self.problems.raise_any()
         return RuleResults(
             counts={name: self.facts.count(name) for name in self.rules.heads},

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from divulge.records.risk.registry import MEASURES
 from divulge.rules.checks.program_check import check_program
@@ -73,6 +74,8 @@ class RuleProgram:
     program: Program
     risk_measure: str
     """The measure that `#risk(I, R)` asks."""
+    value_lists: Literal["known", "secret"] = "known"
+    """Whether somebody may have the list of values that attributes have."""
     pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Predicates that links may name, each with the names of its two columns."""
 
