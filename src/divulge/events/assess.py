@@ -18,6 +18,7 @@ from divulge.events.knowledge.facets import Facet, parse_facet
 from divulge.events.matching import kernels
 from divulge.events.matching.matching import Tally
 from divulge.events.protected.attack_protected import LookupResult, RecordShares
+from divulge.events.relation_matching import MatchCounts
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError, Problem
 from divulge.work.arrays import Floats
@@ -32,7 +33,7 @@ CATALOGUE = "divulge.events"
 class EventAssessment(Assessment):
     """An assessment of a history: also the risk of every user, and how many users match."""
 
-    tally: Tally | None = field(default=None, compare=False)
+    tally: Tally | MatchCounts | None = field(default=None, compare=False)
     _users: Callable[[], list[Any]] | None = field(default=None, compare=False)
 
     def users(self) -> pa.Table:
@@ -42,7 +43,7 @@ class EventAssessment(Assessment):
         """
         import pyarrow as pa
 
-        if self.tally is None or self._users is None:
+        if not isinstance(self.tally, Tally) or self._users is None:
             raise DivulgeError("this assessment gives no risk for single users")
         figures = self.tally.by_user[: len(self._users())]
         weight = np.maximum(figures[:, kernels.WEIGHT], np.finfo(float).tiny)
@@ -78,6 +79,10 @@ def problems_with_release(
     if history.missing == "maybe":
         message = 'missing="maybe" is for a protected release; knowledge is of the original.'
         yield Problem("history", message)
+    if release is not None and (history.is_elsewhere or release.is_elsewhere):
+        message = "is matched with the original in memory only: read both (dv.read)."
+        yield Problem("release", message)
+        return
     if release is not None and not set(history.user_values()) & set(release.user_values()):
         message = "has no user of the original; users must have the same names on both sides."
         yield Problem("release", message)

@@ -8,6 +8,8 @@ import numpy as np
 
 from divulge.assessment import Most, Sentence
 from divulge.assessment.assessment import Claim, Number
+from divulge.data import Relation
+from divulge.data.relation.relation import build_elsewhere_error
 from divulge.events import charts
 from divulge.events.assess import (
     EventAssessment,
@@ -19,7 +21,6 @@ from divulge.events.assess import (
 )
 from divulge.events.history.history import History, require_history
 from divulge.events.knowledge.attacker import Attacker
-from divulge.events.matching import kernels
 from divulge.events.matching.item_subsets import match_item_subsets
 from divulge.events.matching.matching import KnowledgeMatching, Tally, weigh_record_by_user
 from divulge.events.protected.attack_protected import (
@@ -27,6 +28,7 @@ from divulge.events.protected.attack_protected import (
     match_one_point,
     may_overcount_users,
 )
+from divulge.events.relation_matching import MatchCounts, open_matching
 from divulge.events.unicity import unicity
 from divulge.work import Problems, checks
 from divulge.work.arrays import Floats
@@ -66,6 +68,8 @@ def attack(
     problems.raise_any()
     problems.extend("", problems_with_release(history, release, attacker.knows))
     problems.raise_any()
+    if history.is_elsewhere:
+        return _attack_relation(history, attacker)
     if attacker.points > 1:
         weight = attacker.weight
         return unicity(
@@ -119,6 +123,16 @@ def attack(
     )
 
 
+def _attack_relation(history: History, attacker: Attacker) -> EventAssessment:
+    """The figures of records that stay where they are; none of single records or users."""
+    if attacker.points > 1:
+        dataset = history.dataset
+        engine = dataset.engine if isinstance(dataset, Relation) else "memory"
+        raise build_elsewhere_error(dataset.name, engine, "knowledge of several points")
+    with open_matching(history, [attacker]) as matching:
+        return _assess_tally(history, attacker, matching.match(attacker), each=None)
+
+
 def _match_records(
     history: History, attacker: Attacker, matching: KnowledgeMatching
 ) -> RecordShares:
@@ -131,9 +145,9 @@ def _match_records(
 def _assess_tally(
     history: History,
     attacker: Attacker,
-    tally: Tally,
+    tally: Tally | MatchCounts,
     *,
-    each: Callable[[], RecordShares],
+    each: Callable[[], RecordShares] | None,
     release_sentences: Sequence[Sentence] = (),
     misled: float | None = None,
     claim: Claim = "exact",
@@ -148,7 +162,7 @@ def _assess_tally(
         "cells": tally.cells,
         "best_guess": tally.right_best / tally.weight,
         "best_guess_before": tally.largest_user,
-        "users_singled_out_at_worst": int((tally.by_user[:, kernels.WORST_CASE] == 1).sum()),
+        "users_singled_out_at_worst": tally.users_singled_out,
     }
     values = collect_sentence_values(attacker, tally.weight, tally.certain, right, prior)
     sentences = [Sentence("divulge.events", "singled_out", values)]
@@ -176,7 +190,7 @@ def _assess_tally(
         tally=tally,
         _users=history.user_values,
         _chart=lambda: charts.draw_matches_chart(tally.by_matches / tally.weight, attacker),
-        **defer_record_risk(history, attacker, prior, each, claim),
+        **({} if each is None else defer_record_risk(history, attacker, prior, each, claim)),
     )
 
 

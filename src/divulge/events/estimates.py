@@ -23,6 +23,7 @@ from divulge.events import tuning
 from divulge.events.history import ordering
 from divulge.events.history.calendar import UNITS
 from divulge.events.history.history import History, require_history
+from divulge.events.relation_matching import count_totals
 from divulge.work import InvalidInput, Problem, Problems, checks
 from divulge.work.arrays import Floats, Ints
 
@@ -94,6 +95,17 @@ class Marginals:
             problems.append(Problem("unit", f'"{history.time}" contains days without hours.'))
         if problems:
             raise InvalidInput("totals", problems)
+        if history.relation_reading is not None:
+            totals = count_totals(history, unit)
+            return cls(
+                users=history.users,
+                when=totals.when,
+                sizes=totals.sizes,
+                items=totals.items,
+                baskets=totals.baskets,
+                records=history.records,
+                once=unit == history.event,
+            )
         kinds, _ = history.baskets
         _, when = np.unique(history.times(unit, of_events=True), return_counts=True)
         items = ordering.count_events_by_item(*history.by_item)

@@ -16,7 +16,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -33,6 +34,7 @@ from divulge.events.estimates import Marginals, estimate
 from divulge.events.history.history import History, require_history
 from divulge.events.knowledge.attacker import Attacker, Guess, Weight, problems_with_settings
 from divulge.events.matching.matching import KnowledgeMatching
+from divulge.events.relation_matching import open_matching
 from divulge.work import InvalidInput, Problem, Problems, checks
 
 if TYPE_CHECKING:
@@ -195,7 +197,12 @@ class TenAttackers:
         return charts.draw_ten_attackers_chart(records, self.weight)
 
     def charts(self) -> dict[str, Chart]:
-        """All pictures: the ten, sizes of baskets, goods by rank, users against records."""
+        """All pictures: the ten, sizes of baskets, goods by rank, users against records.
+
+        Of records that stay where they are, the ten alone.
+        """
+        if self.history.is_elsewhere:
+            return {"ten": self.chart()}
         kinds, _ = self.history.baskets
         pictures = {
             "ten": self.chart(),
@@ -263,28 +270,42 @@ def ten_attackers(
         problems.extend("", problems_with_settings(1, weight, guess))
     problems.extend("", checks.one_of("count", count, get_args(Count), "something to count"))
     problems.raise_any()
-    exact, certain = [], []
-    with work.step("Running ten attackers", len(TEN)) as step:
-        for knows in TEN:
-            attacker = Attacker(_substitute_count(knows, count), weight=weight, guess=guess)
-            uniform, best, certain_share = KnowledgeMatching.from_attacker(
-                history, attacker
-            ).compute_shares(best=guess == "best")
-            exact.append(best if guess == "best" else uniform)
-            certain.append(certain_share)
-            step.advance()
+    attackers = [
+        Attacker(_substitute_count(knows, count), weight=weight, guess=guess) for knows in TEN
+    ]
+    matched = list(_match_all(history, attackers))
     totals = Marginals.of(history)
     return TenAttackers(
         history=history,
         weight=weight,
         guess=guess,
         count=count,
-        exact=tuple(exact),
-        certain=tuple(certain),
+        exact=tuple(best if guess == "best" else uniform for uniform, best, _ in matched),
+        certain=tuple(certain for _, _, certain in matched),
         estimated=tuple(estimate(totals, knows, weight) for knows in TEN),
         marginals=tuple(estimate(totals, knows, weight, "marginals") for knows in TEN),
         product=tuple(estimate(totals, knows, weight, "product") for knows in TEN),
     )
+
+
+def _match_all(
+    history: History, attackers: Sequence[Attacker]
+) -> Iterator[tuple[float, float, float]]:
+    """Of each attacker what a uniform guess and the best get right, and what is certain."""
+    with ExitStack() as stack:
+        step = stack.enter_context(work.step("Running ten attackers", len(attackers)))
+        matching = None
+        if history.is_elsewhere:
+            matching = stack.enter_context(open_matching(history, attackers))
+        for attacker in attackers:
+            if matching is None:
+                in_memory = KnowledgeMatching.from_attacker(history, attacker)
+                yield in_memory.compute_shares(best=attacker.guess == "best")
+            else:
+                found = matching.match(attacker, at_worst=False)
+                right = found.right_uniform, found.right_best, found.certain
+                yield right[0] / found.weight, right[1] / found.weight, right[2] / found.weight
+            step.advance()
 
 
 def _substitute_count(knows: Sequence[str], count: Count) -> list[str]:

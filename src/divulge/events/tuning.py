@@ -31,3 +31,7 @@ MAX_COUNT_GROUPS = 80
 """Groups into which the counts of a marginal are taken together, at most: three marginals are
 crossed, so the work is its cube, against the error of the estimate. Chosen by hand; no benchmark
 isolates it."""
+
+MAX_TIMES_OF_RELATION = 5_000_000
+"""Different times that an engine sends home to be read: some hundred megabytes while they are. From
+the size of a time; no benchmark isolates it."""

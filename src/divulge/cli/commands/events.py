@@ -13,6 +13,12 @@ import typer
 
 from divulge.cli.data_reader import DataReader, takes_reading_options
 from divulge.cli.options import Overwrite
+from divulge.cli.record_sources import (
+    CountingEngine,
+    MemoryLimit,
+    list_source_files,
+    read_source,
+)
 from divulge.cli.run_context import set_run_conditions
 
 if TYPE_CHECKING:
@@ -61,6 +67,8 @@ HISTORY_OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[str, typer.Option(help="Records without user, time or item: refuse or drop.")],
         "refuse",
     ),
+    "engine": (CountingEngine, None),
+    "memory_limit": (MemoryLimit, None),
 }
 """How the records are read, the same for every command: type and default of each option."""
 
@@ -69,9 +77,14 @@ HISTORY_OPTIONS: dict[str, tuple[Any, Any]] = {
 class HistorySource:
     """A file of records and how to read it."""
 
-    path: Path
+    source: str
     reader: DataReader
     reading: dict[str, Any]
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are read; none of a server."""
+        return list_source_files([self.source])
 
     def read_history(self, release: Path | None = None, rounded: str | None = None) -> History:
         """The history of the file, or of a release of it; usual names are looked for."""
@@ -79,13 +92,17 @@ class HistorySource:
 
         # What is not named is looked for; an amount only once negative ones are decided on.
         reading = dict(self.reading)
-        kind = reading.pop("kind")
+        kind, engine, limit = (reading.pop(name) for name in ("kind", "engine", "memory_limit"))
         for name in ("user", "time", "item", *(["amount"] if reading["returns"] else [])):
             if reading[name] is None:
                 del reading[name]
         if release is not None:
             reading |= {"missing": "maybe", "rounded": rounded}
-        records = self.reader.read(release or self.path, alone=release is None)
+        if release is None and engine is not None:
+            records = read_source(self.reader, self.source, {}, engine=engine, limit=limit)
+        else:
+            place = release or Path(self.source)
+            records = self.reader.read(place, alone=release is None)
         return events.History.preset(records, kind, **reading)
 
     def read_release(self, release: Path | None, rounded: str | None) -> History | None:
@@ -105,9 +122,11 @@ def add_history_options(command: Callable[..., None]) -> Callable[..., None]:
         "data",
         inspect.Parameter.KEYWORD_ONLY,
         annotation=Annotated[
-            Path,
+            str,
             typer.Argument(
-                help="The records (CSV, Parquet, ...), or a release file.", show_default=False
+                help="The records (CSV, Parquet, ...), or a release file; with --engine also a "
+                "pattern in quotation marks, or a Spark Connect server (sc://host:port).",
+                show_default=False,
             ),
         ],
     )
@@ -121,9 +140,9 @@ def add_history_options(command: Callable[..., None]) -> Callable[..., None]:
     reader = inspect.Parameter("reader", file.kind, annotation=DataReader)
 
     def run_command(**arguments: Any) -> None:
-        path, reader = arguments.pop("data"), arguments.pop("reader")
+        source, reader = arguments.pop("data"), arguments.pop("reader")
         reading = {name: arguments.pop(name) for name in HISTORY_OPTIONS}
-        command(HistorySource(path, reader, reading), **arguments)
+        command(HistorySource(source, reader, reading), **arguments)
 
     by_name = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
     run_command.__name__, run_command.__doc__ = command.__name__, command.__doc__
@@ -152,7 +171,7 @@ def attack(
     """Attack a history with knowledge of events."""
     from divulge import events
 
-    with set_run_conditions(None, {"--chart": chart}, [records.path, release], overwrite):
+    with set_run_conditions(None, {"--chart": chart}, [*records.files, release], overwrite):
         history = records.read_history()
         attacker: Any = events.Attacker(
             knows,
@@ -190,8 +209,8 @@ def ten(
     from divulge.cli.output import build_sentence
 
     with (
-        set_run_conditions(None, {"--chart": chart}, [records.path], overwrite),
-        _open_chart_folder(charts, records.path, overwrite) as place,
+        set_run_conditions(None, {"--chart": chart}, records.files, overwrite),
+        _open_chart_folder(charts, records.files, overwrite) as place,
     ):
         history = records.read_history()
         result = events.ten_attackers(history, weight, guess, count)  # type: ignore[arg-type]
@@ -234,7 +253,7 @@ def unicity(
     from divulge import events
     from divulge.events.unicity import choose_curve_points, list_granularities
 
-    with set_run_conditions(None, {"--chart": chart}, [records.path, release], overwrite):
+    with set_run_conditions(None, {"--chart": chart}, [*records.files, release], overwrite):
         history = records.read_history()
         curve = events.unicity_curve(
             history,
@@ -255,7 +274,7 @@ def unicity(
 
 @contextmanager
 def _open_chart_folder(
-    charts: Path | None, source: Path, overwrite: bool
+    charts: Path | None, sources: list[Path], overwrite: bool
 ) -> Iterator[OutputFolder | None]:
     """The folder for all charts, if one is asked for."""
     from divulge.work import Inputs, OutputFolder
@@ -263,7 +282,7 @@ def _open_chart_folder(
     if charts is None:
         yield None
         return
-    with OutputFolder(charts, "charts", overwrite, inputs=Inputs([source])).held() as place:
+    with OutputFolder(charts, "charts", overwrite, inputs=Inputs(sources)).held() as place:
         yield place
 
 

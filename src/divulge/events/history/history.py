@@ -15,11 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Sentence
-from divulge.data import Column, Dataset
+from divulge.data import Column, Dataset, Relation
+from divulge.data.relation.relation import build_elsewhere_error
 from divulge.events.history import ordering, reading
 from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, read_times
 from divulge.events.history.presets import PRESETS, find_usual_names
 from divulge.events.history.reading import Missing, Returns
+from divulge.events.history.relation_reading import (
+    RelationCounts,
+    RelationReading,
+    count_relation,
+)
 from divulge.work import InvalidInput, Problem, Problems, checks
 from divulge.work.arrays import Ints
 
@@ -67,7 +73,10 @@ class History:
         problems = Problems(f'history of "{self.dataset.name}"')
         problems.extend("", reading.problems_with_settings(self))
         problems.raise_any()
-        problems.extend("", reading.problems_with_records(self))
+        if self.relation_reading is None:
+            problems.extend("", reading.problems_with_records(self))
+        elif self.relation_counts is not None:
+            problems.extend("", reading.problems_with_relation(self, self.relation_counts))
         problems.raise_any()
 
     @classmethod
@@ -98,6 +107,8 @@ class History:
     @property
     def records(self) -> int:
         """How many records the history has (without those that were dropped)."""
+        if self.relation_counts is not None:
+            return self.relation_counts.records
         return (
             self.dataset.rows if self._selection is None else int(np.count_nonzero(self._selection))
         )
@@ -105,16 +116,22 @@ class History:
     @property
     def users(self) -> int:
         """How many users there are."""
+        if self.relation_counts is not None:
+            return self.relation_counts.users
         return self._user_column.cardinality
 
     @property
     def events(self) -> int:
         """How many events there are."""
+        if self.relation_counts is not None:
+            return self.relation_counts.events
         return len(self.user_of_event)
 
     @property
     def items(self) -> int:
         """How many different items there are."""
+        if self.relation_counts is not None:
+            return self.relation_counts.items
         return int(np.count_nonzero(np.bincount(self.item_codes)))
 
     def user_values(self) -> list[Any]:
@@ -153,6 +170,8 @@ class History:
     @cached_property
     def calendar(self) -> Times:
         """The distinct times of the records."""
+        if self.relation_counts is not None and self.relation_counts.times is not None:
+            return self.relation_counts.times
         times = read_times(
             self.dataset.columns[self.time], self.rounded, periods=self.missing == "maybe"
         )
@@ -226,6 +245,48 @@ class History:
     def by_item(self) -> tuple[Ints, npt.NDArray[np.int32]]:
         """Where the records of each item begin, and their events."""
         return ordering.list_events_by_item(self.ordered, self.item_codes)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the records stay where they are, and an engine counts them."""
+        return isinstance(self.dataset, Relation)
+
+    @cached_property
+    def relation_reading(self) -> RelationReading | None:
+        """How an engine reads the records, where these stay with it.
+
+        Raises:
+            RecordsElsewhere: if they are to be read in a way that only memory has.
+        """
+        relation = self.dataset
+        if not isinstance(relation, Relation):
+            return None
+        for is_asked, what in (
+            (self.returns == "net", 'a history with returns = "net"'),
+            (self.missing == "maybe" or self.rounded is not None, "a protected history"),
+        ):
+            if is_asked:
+                raise build_elsewhere_error(relation.name, relation.engine, what)
+        return RelationReading(
+            relation=relation,
+            user=self.user,
+            time=self.time,
+            item=self.item,
+            event=self.event,
+            amount=self._counted_amount,
+            returns=self.returns,
+        )
+
+    @property
+    def _counted_amount(self) -> str | None:
+        """The amount, if it contains numbers; that it does not is said before it is used."""
+        name = self.amount
+        return name if name is not None and reading.has_amounts(self.dataset, name) else None
+
+    @cached_property
+    def relation_counts(self) -> RelationCounts | None:
+        """What an engine has counted of the records, where these stay with it."""
+        return None if self.relation_reading is None else count_relation(self.relation_reading)
 
     def remarks(self) -> tuple[Sentence, ...]:
         """What was found out of the ordinary in the records, counted, in sentences."""

@@ -5,16 +5,17 @@ Everything is counted, and nothing is quoted: a message never holds a value out 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from divulge.assessment import Sentence
-from divulge.data import Column
+from divulge.data import Column, Dataset, Relation
 from divulge.data.dictionary import find_name_problems
 from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, read_times
+from divulge.events.history.relation_reading import RelationCounts
+from divulge.events.history.values import find_blank_values, read_amounts
 from divulge.work import Problem, checks
 from divulge.work.arrays import Bools
 
@@ -50,6 +51,37 @@ def problems_with_records(history: History) -> Iterator[Problem]:
     """Times, amounts and gaps that have to be decided on before anything is counted."""
     dataset = history.dataset
     times = read_times(dataset.columns[history.time])
+    unreadable = list(_problems_with_times(history, times))
+    yield from unreadable
+    if times is None:
+        return
+    gaps = {part: count_marks(rows) for part, rows in find_gaps(history).items()}
+    negative = 0
+    if history.amount is not None and has_amounts(dataset, history.amount):
+        negative = count_marks(find_negative_amounts(history))
+    unfit = [*_problems_with_gaps(history, gaps), *_problems_with_amounts(history, negative)]
+    yield from unfit
+    if not dataset.rows:
+        yield Problem("", "there are no records.")
+    elif not unfit and not history.records:
+        yield Problem("", "no record is left.")
+
+
+def problems_with_relation(history: History, counts: RelationCounts) -> Iterator[Problem]:
+    """The same of records that an engine has counted."""
+    yield from _problems_with_times(history, counts.times)
+    if counts.times is None:
+        return
+    unfit = [
+        *_problems_with_gaps(history, counts.gaps),
+        *_problems_with_amounts(history, counts.negative),
+    ]
+    yield from unfit
+    if not unfit and not counts.records:
+        yield Problem("", "no record is left.")
+
+
+def _problems_with_times(history: History, times: Times | None) -> Iterator[Problem]:
     if times is None:
         yield Problem("time", f'"{history.time}" contains numbers; give dates, times or ISO text.')
         return
@@ -61,44 +93,51 @@ def problems_with_records(history: History) -> Iterator[Problem]:
         )
     if history.event == "hour" and not times.has_hours and history.missing != "maybe":
         yield Problem("event", f'"{history.time}" contains days without hours.')
-    unfit = [*_problems_with_gaps(history), *_problems_with_amounts(history)]
-    yield from unfit
-    if not dataset.rows:
-        yield Problem("", "there are no records.")
-    elif not unfit and not history.records:
-        yield Problem("", "no record is left.")
 
 
-def _problems_with_gaps(history: History) -> Iterator[Problem]:
+def _problems_with_gaps(history: History, gaps: Mapping[str, int]) -> Iterator[Problem]:
     if history.missing != "refuse":
         return
-    for part, rows in find_gaps(history).items():
-        if rows is not None and rows.any():
+    for part, count in gaps.items():
+        if count:
             what = "has no readable time" if part == "time" else f"has no {part}"
             message = (
-                f"{int(rows.sum()):,} of {history.dataset.rows:,} records: each {what}. "
+                f"{count:,} of {history.dataset.rows:,} records: each {what}. "
                 'To leave them out, and have it said, give missing="drop".'
             )
             yield Problem(part, message)
 
 
-def _problems_with_amounts(history: History) -> Iterator[Problem]:
-    import pyarrow as pa
-
+def _problems_with_amounts(history: History, negative: int) -> Iterator[Problem]:
     amount = history.amount
     if amount is None:
         return
-    values = history.dataset.columns[amount].values
-    kind = values.type
-    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    if len(values) and not number:  # where all are hidden, they are of no kind
+    if not has_amounts(history.dataset, amount):
         yield Problem("amount", f'"{amount}" does not contain numbers.')
-    elif history.returns is None and find_negative_amounts(history).any():
+    elif history.returns is None and negative:
         yield Problem(
             "amount",
-            f"of the records, {int(find_negative_amounts(history).sum()):,} have a negative "
+            f"of the records, {negative:,} have a negative "
             'amount; say what they are: returns="drop", "keep" or "net".',
         )
+
+
+def has_amounts(dataset: Dataset, name: str) -> bool:
+    """Whether an attribute contains numbers."""
+    import pyarrow as pa
+
+    if isinstance(dataset, Relation):
+        kind, is_empty = dataset.find_type(name), False
+    else:
+        values = dataset.columns[name].values
+        kind, is_empty = values.type, not len(values)  # where all are hidden, they are of no kind
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return is_empty or is_number
+
+
+def count_marks(rows: Bools | None) -> int:
+    """How many records are marked; none if there are no marks."""
+    return 0 if rows is None else int(np.count_nonzero(rows))
 
 
 def select_records(history: History) -> Bools | None:
@@ -140,25 +179,6 @@ def _find_empty_values(column: Column) -> Bools | None:
     return blank[column.codes]
 
 
-def find_blank_values(column: Column) -> Bools:
-    """Which of a column's distinct values are texts of nothing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.values.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or not len(column.values):
-        return np.zeros(len(column.values), dtype=bool)
-    trimmed = pc.utf8_trim_whitespace(column.values)
-    blank: Bools = pc.equal(trimmed, "").to_numpy(zero_copy_only=False)
-    return blank
-
-
-def read_amounts(column: Column) -> npt.NDArray[np.float64]:
-    """A column of numbers as numbers; missing ones are not a number."""
-    values = np.array([float(value) for value in column.values.to_pylist()] + [np.nan])
-    return values[column.codes]
-
-
 def find_negative_amounts(history: History) -> Bools:
     """Which records have a negative amount."""
     if history.amount is None:
@@ -191,14 +211,20 @@ def describe_remarks(history: History) -> tuple[Sentence, ...]:
     """What was found out of the ordinary in the records, counted, in sentences."""
     counts: dict[str, int] = {}
     maybe = ("time", "item") if history.missing == "maybe" else ()
-    for part, rows in find_gaps(history).items():
-        kind = "maybe" if part in maybe else "dropped"
-        counts[f"{kind}.{part}"] = 0 if rows is None else int(rows.sum())
-    is_negative, is_returned = find_negative_amounts(history), find_returned_records(history)
-    counts[f"returns.{history.returns}"] = int(is_negative.sum())
-    if history.returns == "net" and is_returned is not None:
-        counts["returns.cancelled"] = int((is_returned & ~is_negative).sum())
-    counts["one_record"] = int((history.records_of_user == 1).sum())
+    found = history.relation_counts
+    if found is not None:
+        gaps, negative, single, cancelled = found.gaps, found.negative, found.single, 0
+    else:
+        gaps = {part: count_marks(rows) for part, rows in find_gaps(history).items()}
+        is_negative = find_negative_amounts(history)
+        negative, single = count_marks(is_negative), int((history.records_of_user == 1).sum())
+        is_returned = find_returned_records(history) if history.returns == "net" else None
+        cancelled = 0 if is_returned is None else count_marks(is_returned & ~is_negative)
+    for part, count in gaps.items():
+        counts[f"{'maybe' if part in maybe else 'dropped'}.{part}"] = count
+    counts[f"returns.{history.returns}"] = negative
+    counts["returns.cancelled"] = cancelled
+    counts["one_record"] = single
     return tuple(
         Sentence("divulge.events", f"remark.{key}", {"count": count})
         for key, count in counts.items()

@@ -26,7 +26,7 @@ from divulge.classes.keys import densify_keys
 from divulge.events.history import ordering
 from divulge.events.history.calendar import COARSER, UNITS
 from divulge.events.history.history import History
-from divulge.events.history.reading import read_amounts
+from divulge.events.history.values import read_amounts
 from divulge.work import Problem
 from divulge.work.arrays import Ints
 

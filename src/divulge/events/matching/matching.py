@@ -61,6 +61,11 @@ class Tally:
         return float(self.by_user[:, kernels.CERTAIN].sum())
 
     @property
+    def users_singled_out(self) -> int:
+        """Users of whom something may be known that fits nobody else."""
+        return int((self.by_user[:, kernels.WORST_CASE] == 1).sum())
+
+    @property
     def largest_user(self) -> float:
         """The largest share of one user: what the best guess finds before."""
         return float(self.by_user[:, kernels.WEIGHT].max() / self.weight)

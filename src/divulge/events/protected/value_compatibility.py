@@ -23,7 +23,7 @@ from divulge.events.history.calendar import (
     find_overlapping_units,
 )
 from divulge.events.history.history import History
-from divulge.events.history.reading import find_blank_values, read_amounts
+from divulge.events.history.values import find_blank_values, read_amounts
 from divulge.events.knowledge.facets import number_bands
 from divulge.work import DivulgeError
 from divulge.work.arrays import Ints

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from divulge import work
+from divulge.data.relation.value_codes import build_code_join, keep_value_codes
 from divulge.engines import BlockQuery, EngineError
 from divulge.records import tuning
 from divulge.records.sweep.portion_walk import COUNT, PortionWalk, name_known, name_sought
@@ -89,15 +90,10 @@ class RelationLattice:
         """Number the values of every attribute, where they are; only figures come home."""
         coded = []
         for name in (*self.known, *self.sought):
-            column = self.relation.find_column(name)
-            self._session.keep(
-                f"codes_{column}",
-                f"SELECT v, CAST(row_number() OVER (ORDER BY v) - 1 AS INTEGER) AS code, n "
-                f"FROM (SELECT {column} AS v, count(*) AS n FROM records GROUP BY {column}) AS q",
-            )
+            table = keep_value_codes(self._session, self.relation, name)
             [found] = self._session.table(
                 "SELECT count(*) AS kinds, sum(CAST(n AS DOUBLE) * log2(CAST(n AS DOUBLE))) AS s "
-                f"FROM codes_{column}"
+                f"FROM {table}"
             ).to_pylist()
             entropy = log2(self.relation.rows) - found["s"] / self.relation.rows
             coded.append(_CodedValues(found["kinds"], round(entropy, tuning.ENTROPY_DIGITS)))
@@ -116,11 +112,9 @@ class RelationLattice:
         names = [(name_known(i), name) for i, name in enumerate(self.known)]
         names += [(name_sought(i), name) for i, name in enumerate(self.sought)]
         for place, (alias, name) in enumerate(names):
-            column = self.relation.find_column(name)
             columns.append(f"d{place}.code AS {alias}")
             groups.append(f"d{place}.code")
-            codes = f"codes_{column} AS d{place}"
-            sources.append(f"LEFT JOIN {codes} ON r.{column} IS NOT DISTINCT FROM d{place}.v")
+            sources.append(build_code_join(self.relation, name, f"d{place}"))
         return (
             f"SELECT {', '.join(columns)}, count(*) AS {COUNT} FROM {' '.join(sources)} "
             f"GROUP BY {', '.join(groups)}"
