@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -386,3 +389,116 @@ def test_an_engine_that_tears_rows_apart_is_caught(
     monkeypatch.setattr(PortionWalk, "_find_last_block", lambda _, table: table.num_rows)
     with pytest.raises(engines.EngineError, match="belong together"):
         sweep_in_portions(relation, 16)
+
+
+def test_a_walk_in_portions_tells_how_far_it_is_and_is_stopped(tmp_path: Path) -> None:
+    folder = write_lake(tmp_path / "crowd", crowd(9))
+    _, relation = read_both(folder, "duckdb", roles=CROWD_ROLES)
+    heard: list[work.Progress] = []
+    with work.run_with(reporter=heard.append):
+        sweep_in_portions(relation, 20)
+    walks = [each for each in heard if each.finished and each.total == 15]
+    assert [round(each.done, 6) for each in walks] == [15]
+    cancellation = work.Cancellation()
+
+    def stop(progress: work.Progress) -> None:
+        if progress.done:
+            cancellation.cancel()
+
+    with (
+        pytest.raises(work.Cancelled),
+        work.run_with(reporter=stop, cancellation=cancellation),
+    ):
+        sweep_in_portions(relation, 20)
+
+
+def test_a_full_disk_while_portions_are_made_is_said_in_our_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = np.random.default_rng(1).permutation(200_000)
+    table = pa.table({"a": pa.array(numbers), "b": pa.array(numbers[::-1] % 150_000)})
+    lake = write_lake(tmp_path / "lake", table)
+    relation = dv.scan(lake, {"quasi_identifier": ["a", "b"]}, memory_limit=64 * 2**20)
+    connect = engines.DuckSession.__enter__
+
+    def connect_with_little_disk(self: engines.DuckSession) -> engines.DuckSession:
+        duck = connect(self)
+        duck.run("SET max_temp_directory_size = '100KB'")
+        duck.run("SET memory_limit = '8MB'")
+        return duck
+
+    monkeypatch.setattr(engines.DuckSession, "__enter__", connect_with_little_disk)
+    with pytest.raises((work.NotEnoughMemory, engines.EngineError), match=r"DuckDB (ran|could)"):
+        sweep_in_portions(relation, 1 << 14)
+
+
+KILLED = """
+import os, signal, sys
+import divulge as dv
+from divulge import engines, work
+from divulge.records import tuning
+
+lake, kept, way = sys.argv[1:]
+roles = {"quasi_identifier": ["born", "sex", "age", "street"], "sensitive": ["income", "ill"]}
+tuning.ROWS_BETWEEN_CHECKPOINTS = 4 * 150
+left = [30 if way == "sets" else 8]
+
+def die_later(function):
+    def call(*arguments):
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments)
+    return call
+
+relation = dv.scan(lake, roles=roles)
+if way == "sets":
+    engines.DuckSession.arrays = die_later(engines.DuckSession.arrays)
+else:
+    from divulge.records.sweep import cube_kernels
+    cube_kernels.cube = die_later(cube_kernels.cube)
+    tuning.COMBINATIONS_FETCHED_UNCOUNTED = 0
+    tuning.LEAST_PORTION_ROWS = tuning.MOST_PORTION_ROWS = 20
+    work.memory.available_memory = lambda: 0
+with work.run_with(checkpoints=work.Checkpoints(kept)):
+    dv.records.sweep(relation, engine="duckdb" if way == "sets" else "auto")
+"""
+
+
+@pytest.mark.parametrize("way", ["sets", "portions"])
+def test_a_sweep_that_was_killed_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    from divulge.records.sweep import cube_kernels
+
+    folder = write_lake(tmp_path / "crowd", crowd(9))
+    kept = tmp_path / "kept"
+    command = [sys.executable, "-c", KILLED, str(folder), str(kept), way]
+    killed = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert (killed.returncode, killed.stderr) == (-signal.SIGKILL, "")
+    remembered = len(list(kept.glob("*.npz")))
+    assert remembered
+    memory = dv.read(folder, roles=CROWD_ROLES)
+    relation = dv.scan(folder, roles=CROWD_ROLES)
+    expected = dv.records.sweep(memory)
+    monkeypatch.setattr(tuning, "ROWS_BETWEEN_CHECKPOINTS", 4 * 150)
+    walked: list[int] = []
+    cube = cube_kernels.cube
+
+    def walk(*arguments: Any) -> None:
+        walked.append(1)
+        cube(*arguments)
+
+    monkeypatch.setattr(cube_kernels, "cube", walk)
+    with work.run_with(checkpoints=work.Checkpoints(kept)):
+        if way == "sets":
+            queries = count_queries(monkeypatch)
+            assert_same(dv.records.sweep(relation, engine="duckdb"), expected)
+            assert len(queries) == 3 * (15 - 4 * remembered)
+        else:
+            assert_same(sweep_in_portions(relation, 20), expected)
+            again = len(walked)
+            walked.clear()
+            with work.run_with(checkpoints=work.Checkpoints(tmp_path / "nothing")):
+                sweep_in_portions(relation, 20)
+            assert again == len(walked) - remembered
