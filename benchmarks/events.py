@@ -134,7 +134,7 @@ def main() -> None:
 
 def _find_difference(one: Cost, other: Cost) -> float:
     return max(
-        abs(mine - theirs)
+        abs(float(mine) - float(theirs))
         for both in zip(one.answer, other.answer, strict=True)
         for mine, theirs in zip(*both, strict=True)
     )

@@ -20,7 +20,7 @@ from divulge.engines.spark import SparkConnectSession
 from divulge.release.release_file.schemas import result_schema
 from divulge.report.results import check_into
 
-from .lakes import ENGINES, SPARK, people, write_lake
+from .lakes import ENGINES, SPARK, people, without_provenance, write_lake
 
 NAMES = ["id", "Age", "band", "rev", "flag", "income", "ill", "school"]
 
@@ -85,16 +85,6 @@ def check(path: Path) -> dict[str, Any]:
     result: dict[str, Any] = json.loads((out / "result.json").read_text(encoding="utf-8"))
     assert ("engine" in result["datasets"][0]) == isinstance(verdict.datasets["people"], Relation)
     return result
-
-
-def without_provenance(result: dict[str, Any]) -> dict[str, Any]:
-    datasets = [
-        {key: value for key, value in dataset.items() if key != "engine"}
-        for dataset in result["datasets"]
-    ]
-    # What would help is tried on records in memory alone, and who bears the risk is told of them.
-    alone: dict[str, Any] = {"next_steps": [], "exposure": {}}
-    return {**result, "datasets": datasets, "provenance": [], **alone}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
