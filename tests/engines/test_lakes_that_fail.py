@@ -315,3 +315,25 @@ sys.stdin.read()
             dv.scan(path, {"quasi_identifier": "a"})
     finally:
         writer.communicate()
+
+
+def test_an_error_of_duckdb_in_the_middle_of_a_stream_shows_no_value(tmp_path: Path) -> None:
+
+    texts = pa.table({"k": [1] * 400_000, "v": ["1"] * 399_999 + ["secret value"]})
+    sql = "SELECT k, CAST(v AS INTEGER) AS w FROM records"
+    query = engines.BlockQuery(
+        sql=sql, by=["k"], rows=3, walk=lambda batches: batches, schema=pa.schema([]), reduce=""
+    )
+    out = tmp_path / "figures.parquet"
+    with engines.DuckSession(records=texts) as duck:
+        for run in (
+            lambda: list(duck.map_blocks(query)),
+            lambda: duck.write_parquet(sql, out, ["k", "w"]),
+        ):
+            with pytest.raises(engines.EngineError) as raised:
+                run()
+            assert "DuckDB could not carry out a query" in str(raised.value)
+            assert "secret" not in str(raised.value)
+        missing = tmp_path / "nowhere" / "figures.parquet"
+        with pytest.raises(FileNotFoundError):
+            duck.write_parquet("SELECT k FROM records", missing, ["k"])

@@ -194,6 +194,12 @@ class DuckSession:
                 raise
             # What the engine says may show values, so it is not passed on.
             raise translate_error(error, "DuckDB") from None
+        except OSError as error:
+            # Rows that come one batch after the other bring the engine's errors as those of a
+            # stream, which have no number; those of the system have one.
+            if error.errno is not None or self._raw_errors:
+                raise
+            raise translate_error(error, "DuckDB") from None
 
 
 def write_batches(batches: Iterable[pa.RecordBatch], path: Path, names: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from divulge.events.knowledge.facets import Facet, parse_facet
 from divulge.events.matching import kernels
 from divulge.events.matching.matching import Tally
 from divulge.events.protected.attack_protected import LookupResult, RecordShares
-from divulge.events.relation_matching import MatchCounts
+from divulge.events.relation_matches import MatchCounts
 from divulge.qif import PriorPosterior
 from divulge.work import DivulgeError, Problem
 from divulge.work.arrays import Floats

@@ -28,7 +28,7 @@ from divulge.events.protected.attack_protected import (
     match_one_point,
     may_overcount_users,
 )
-from divulge.events.relation_matching import MatchCounts, open_matching
+from divulge.events.relation_matches import MatchCounts, open_matching
 from divulge.events.unicity import unicity
 from divulge.work import Problems, checks
 from divulge.work.arrays import Floats

@@ -23,7 +23,7 @@ from divulge.events import tuning
 from divulge.events.history import ordering
 from divulge.events.history.calendar import UNITS
 from divulge.events.history.history import History, require_history
-from divulge.events.relation_matching import count_totals
+from divulge.events.relation_matches import count_totals
 from divulge.work import InvalidInput, Problem, Problems, checks
 from divulge.work.arrays import Floats, Ints
 

@@ -34,7 +34,7 @@ from divulge.events.estimates import Marginals, estimate
 from divulge.events.history.history import History, require_history
 from divulge.events.knowledge.attacker import Attacker, Guess, Weight, problems_with_settings
 from divulge.events.matching.matching import KnowledgeMatching
-from divulge.events.relation_matching import open_matching
+from divulge.events.relation_matches import open_matching
 from divulge.work import InvalidInput, Problem, Problems, checks
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from divulge.events.history import ordering, reading
 from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, read_times
 from divulge.events.history.presets import PRESETS, find_usual_names
 from divulge.events.history.reading import Missing, Returns
-from divulge.events.history.relation_reading import (
+from divulge.events.history.relation_tables import (
     RelationCounts,
     RelationReading,
     count_relation,

@@ -14,7 +14,7 @@ from divulge.assessment import Sentence
 from divulge.data import Column, Dataset, Relation
 from divulge.data.dictionary import find_name_problems
 from divulge.events.history.calendar import NOT_A_TIME, UNITS, Times, read_times
-from divulge.events.history.relation_reading import RelationCounts
+from divulge.events.history.relation_tables import RelationCounts
 from divulge.events.history.values import find_blank_values, read_amounts
 from divulge.work import Problem, checks
 from divulge.work.arrays import Bools

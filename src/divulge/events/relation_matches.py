@@ -18,7 +18,7 @@ from divulge.data import Relation
 from divulge.data.relation.relation import build_elsewhere_error
 from divulge.events.history.calendar import COARSER
 from divulge.events.history.history import History
-from divulge.events.history.relation_reading import EVENTS, ROWS, USERS, open_history
+from divulge.events.history.relation_tables import EVENTS, ROWS, USERS, open_history
 from divulge.events.knowledge.attacker import Attacker
 from divulge.events.knowledge.facets import Facet
 from divulge.work.arrays import Floats, Ints
