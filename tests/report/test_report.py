@@ -17,7 +17,7 @@ import divulge as dv
 from divulge.data.column import find_hidden_cells
 from divulge.protection.result.change_summary import (
     list_changes_by_attribute,
-    list_changes_of_figures,
+    list_changes_of_moments,
 )
 from divulge.release import result_schema
 from divulge.release.overview.next_step import find_next_steps
@@ -287,14 +287,15 @@ def test_a_protection_is_told_by_attribute_and_by_reason_before_any_record(tmp_p
         before, after = part.original.columns[name], part.dataset.columns[name]
         hidden = int(np.count_nonzero(find_hidden_cells(after, before)))
         assert changed[name][2] == str(hidden)
-    assert sum(int(row[4]) for row in changed.values()) > 0 or part.suppressed_cells > 0
-    figures = {row[0]: row[1:] for row in list_changes_of_figures(part)}
-    for name in part.among:
-        before, after = part.original.columns[name], part.dataset.columns[name]
         is_same = list(map(before.value, before.codes)) == list(map(after.value, after.codes))
-        assert not is_same or figures[name][0] == "0%"
-    assert figures["mark"] == ("", "0.9375", "0.9375")  # six times 0, five times 1 and 2
-    assert "Attribute by attribute, before and after" in page
+        assert not is_same or changed[name][-1] == "0%"
+    assert sum(int(row[4]) for row in changed.values()) > 0 or part.suppressed_cells > 0
+    moments = {row[0]: row[1:] for row in list_changes_of_moments(part)}
+    # Six times 0, five times 1 and 2: 15 / 16, and 25 less 16 times its square, over 15.
+    assert moments["mark"][2:4] == ("0.9375", "0.9375")
+    assert moments["mark"][4:] == ("0.729167", "0.729167")
+    assert "How values are distributed, before and after" in page
+    assert "A regression, before and after" not in page  # sixteen pupils are too few
     assert page.index("What was changed") < page.index("Decisions, record by record")
     assert page.index("<details><summary>Decisions") > 0
 

@@ -169,6 +169,23 @@ def format_number(value: float, words: Words = None) -> str:
     return f"{value:,.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.4g}"
 
 
+def format_statistic(value: float, words: Words = None) -> str:
+    """A mean, a variance or a coefficient: six digits, and all of its whole ones.
+
+    >>> format_statistic(23561.4471), format_statistic(1234567.8), format_statistic(0.00012345678)
+    ('23,561.4', '1,234,568', '0.000123457')
+    >>> format_statistic(40), format_statistic(3.0e21)
+    ('40', '3e+21')
+    """
+    if not math.isfinite(value) or value == 0:
+        return format_number(value, words)
+    size = math.floor(math.log10(abs(value)))
+    if not -5 <= size < 15:
+        return f"{value:.6g}"
+    text = f"{value:,.{max(0, 5 - size)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def format_factor(value: float, words: Words = None) -> str:
     """By how much something is multiplied.
 

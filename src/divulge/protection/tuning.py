@@ -126,6 +126,38 @@ FEWEST_MODEL_RECORDS = 20
 """Records from which on models are compared: of fewer, two or none would be asked about. Chosen by
 hand; no benchmark isolates it."""
 
+MOST_COMPARED_VALUES = 20
+"""Values of an attribute that are compared one by one; of more, tenths or the most frequent ones
+are. Chosen by hand; no benchmark isolates it."""
+
+VALUE_GROUPS = 10
+"""Groups of equally many records into which numbers of many values are put: tenths, as the page
+says. Chosen by hand; no benchmark isolates it."""
+
+MOST_COMPARED_PAIRS = 300
+"""Pairs of numeric attributes of which the correlation is compared, one pass over the records each.
+Chosen by hand; no benchmark isolates it."""
+
+MOST_INDICATORS = 50
+"""Values of a key that enter a regression, an indicator each: of more, each has too few records,
+and time grows with the square. Chosen by hand; no benchmark isolates it."""
+
+MOST_LISTED_CORRELATIONS = 10
+"""Correlations that a page lists, those that moved most; `result.json` has all. Chosen by hand; no
+benchmark isolates it."""
+
+SINGULAR_SHARE = 1e-10
+"""Share of the largest variance of a design below which a direction has none: far above what
+rounding leaves (1e-16), far below what data show. Chosen by hand; no benchmark isolates it."""
+
+SHARED_DIRECTION = 1e-6
+"""Part that a key has in a direction without variance from which on its effect is not told apart.
+Chosen by hand; no benchmark isolates it."""
+
+DESIGN_CHUNK_RECORDS = 65_536
+"""Records of which the design of a regression is held in memory at once: 26 MB with 50 columns.
+Chosen by hand; no benchmark isolates it."""
+
 HELD_OUT_STEP = 10
 """Every so many records one is asked about, and the others are learnt from: a surer score against a
 better model. Chosen by hand; no benchmark isolates it."""

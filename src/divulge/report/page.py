@@ -72,16 +72,16 @@ def _list_labels(dataset: Dataset) -> dict[str, str]:
 def protection_page(
     result: ProtectedRelease | Protected,
     frontier: RiskUtilityMap | Sequence[RiskUtilityMap] | None = None,
+    *,
+    values: bool = False,
 ) -> str:
-    """The report of a protection as HTML text, perhaps with the efficient ways of a map."""
+    """The report of a protection as HTML text, perhaps with the efficient ways of a map.
+
+    What values of attributes are is told only with `values`.
+    """
     from divulge.protection import Protected, RiskUtilityMap
     from divulge.protection.changes.decision_log import describe_decision
-    from divulge.protection.result.change_summary import (
-        list_changes_by_attribute,
-        list_changes_by_reason,
-        list_changes_of_figures,
-        read_change_heads,
-    )
+    from divulge.protection.result.change_summary import read_change_heads
     from divulge.protection.result.recoding_summary import read_summary_head
     from divulge.protection.result.utility_map import read_map_head
 
@@ -103,10 +103,7 @@ def protection_page(
         sentences=result.explain(),
         parts=parts,
         change_heads=read_change_heads(),
-        by_attribute={name: list_changes_by_attribute(part) for name, part in parts.items()},
-        of_figures={name: list_changes_of_figures(part) for name, part in parts.items()},
-        figures_head=read_phrases("divulge.protection", "changes.of_figures"),
-        by_reason={name: list_changes_by_reason(part) for name, part in parts.items()},
+        changes={name: _list_changes(part, values=values) for name, part in parts.items()},
         others=others,
         charts={name: render_chart(part.chart()) for name, part in parts.items()},
         verdicts=verdicts,
@@ -126,6 +123,25 @@ def protection_page(
         version=version(),
         made=dt.datetime.now(tz=dt.UTC).date().isoformat(),
     )
+
+
+def _list_changes(part: Protected, *, values: bool) -> dict[str, Any]:
+    """The tables of what was changed, variable by variable, and their chart."""
+    from divulge.protection.result import change_summary as summary
+
+    return {
+        "chart": render_chart(part.comparison.chart()),
+        "by_attribute": summary.list_changes_by_attribute(part),
+        "by_value": {
+            each.name: summary.list_changes_by_value(each, values)
+            for each in part.comparison.attributes
+        },
+        "by_reason": summary.list_changes_by_reason(part),
+        "of_moments": summary.list_changes_of_moments(part),
+        "of_correlations": summary.list_changes_of_correlations(part),
+        "of_regression": summary.list_changes_of_regression(part),
+        "regression": summary.describe_regression(part),
+    }
 
 
 def map_page(comparison: RiskUtilityMap) -> str:

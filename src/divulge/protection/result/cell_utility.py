@@ -92,7 +92,7 @@ def measure_attribute(
       how many original records have the value, or one that the released value stands for.
     """
     before, after = original.columns[name], released.columns[name]
-    ladders = _list_ladders(original, name)
+    ladders = list_ladders(original, name)
     domain = len(ladders)
     is_present = before.codes != before.missing_code
     count = int(is_present.sum())
@@ -134,11 +134,11 @@ def compute_leaf_shares(original: Dataset, column: Column, name: str) -> tuple[F
 
     With a hierarchy, all values are its leaves; without, those that the original has.
     """
-    ladders = _list_ladders(original, name)
+    ladders = list_ladders(original, name)
     return _share_leaves(ladders, column), len(ladders)
 
 
-def _list_ladders(original: Dataset, name: str) -> Ladders:
+def list_ladders(original: Dataset, name: str) -> Ladders:
     """Of each value that there is, what it is at every level; what a hierarchy lacks stays so."""
     values = original.columns[name].values.to_pylist()
     ladders: dict[str, tuple[str, ...]] = {

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Chart
-from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
+from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, SAFE_COLOUR
 from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 from divulge.records.risk.null_readings import SEMANTICS
 from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
+    from divulge.protection.result.comparison.distribution import AttributeChange
     from divulge.protection.result.protected import Protected
 
 CATALOGUE = "divulge.protection"
@@ -126,6 +127,47 @@ def draw_sharpening(factors: Floats, weights: Floats) -> Chart:
     )
     described = "; ".join(f"{r['factor']}: {r['values']:,}" for r in records)
     return Chart.of(chart, records, _say("sharpening.description", counts=described))
+
+
+def draw_changes(changes: Sequence[AttributeChange]) -> Chart:
+    """By attribute, the share of its cells that were recoded, suppressed, or removed."""
+    import altair as alt
+
+    kinds = read_phrases(CATALOGUE, "chart.changes.kinds")
+    shares = [
+        [count / max(1, each.records) for count in (each.recoded, each.suppressed, each.removed)]
+        for each in changes
+    ]
+    records = [
+        {"attribute": each.name, "change": kind, "share": share}
+        for each, of_attribute in zip(changes, shares, strict=True)
+        for kind, share in zip(kinds, of_attribute, strict=True)
+    ]
+    worst = max(zip(changes, shares, strict=True), key=lambda pair: sum(pair[1]), default=None)
+    title = _say("changes.untouched")
+    if worst is not None and sum(worst[1]) > 0:
+        title = _say("changes.title", attribute=worst[0].name, share=min(1.0, sum(worst[1])))
+    chart = (
+        alt.Chart(Chart.source(), title=title)
+        .mark_bar()
+        .encode(
+            x=alt.X("share:Q", title=_say("changes.share"), axis=alt.Axis(format="%")),
+            y=alt.Y("attribute:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
+            color=alt.Color(
+                "change:N",
+                title=None,
+                sort=list(kinds),
+                scale=alt.Scale(domain=list(kinds), range=[SAFE_COLOUR, RISK_COLOUR, LIMIT_COLOUR]),
+                legend=alt.Legend(orient="bottom"),
+            ),
+        )
+        .properties(width=380)
+    )
+    said = "; ".join(
+        _say("changes.attribute", attribute=each.name, recoded=a, suppressed=b, removed=c)
+        for each, (a, b, c) in zip(changes, shares, strict=True)
+    )
+    return Chart.of(chart, records, _say("changes.description", shares=said))
 
 
 def draw_attribute_losses(losses: Mapping[str, float]) -> Chart:

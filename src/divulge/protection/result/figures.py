@@ -51,6 +51,7 @@ def collect_figures(protected: Protected) -> dict[str, Any]:
         "outcomes": [outcome.to_dict() for outcome in protected.outcomes],
         "undone": protected.undone,
         "utility": protected.utility.to_dict(),
+        "changes": protected.comparison.to_dict(),
         "before": protected.before.to_dict(),
         "after": protected.after.to_dict(),
         "sentences": protected.explain(),

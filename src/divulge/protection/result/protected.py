@@ -21,6 +21,7 @@ from divulge.protection.directives.settlement import DirectiveFailure
 from divulge.protection.limits.limit_kinds import is_count_limit
 from divulge.protection.result.cell_utility import measure_cells
 from divulge.protection.result.charts import draw_unique_counts
+from divulge.protection.result.comparison.comparison import VariableComparison, compare_variables
 from divulge.protection.result.description import describe_protected
 from divulge.protection.result.figures import build_rows, collect_figures, read_head
 from divulge.protection.result.published_columns import publish_dataset
@@ -175,6 +176,26 @@ class Protected:
             target=target,
             importance=importance,
             levels=self.levels,
+        )
+
+    @cached_property
+    def comparison(self) -> VariableComparison:
+        """What changed, variable by variable: distributions, moments, correlations, a regression.
+
+        >>> import divulge as dv
+        >>> p = dv.protection.suppress(dv.datasets.local_suppression_example(), k=2, nulls="maybe")
+        >>> [(each.name, each.suppressed) for each in p.comparison.attributes][:2]
+        [('Area', 1), ('Sector', 1)]
+        """
+        changed = [each.attribute for each in self.decisions.changes if each.attribute is not None]
+        return compare_variables(
+            self.original,
+            self.dataset,
+            self.kept,
+            self.among,
+            changed=changed,
+            levels=self.levels,
+            target=self.target,
         )
 
     @property

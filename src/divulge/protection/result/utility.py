@@ -295,7 +295,7 @@ def _compute_distribution(dataset: Dataset, names: list[str]) -> dict[tuple[str,
     }
 
 
-def _extract_numbers(dataset: Dataset) -> dict[str, Floats]:
+def extract_numbers(dataset: Dataset) -> dict[str, Floats]:
     """The numeric attributes that are neither identifiers nor weights; NaN where missing."""
     import pyarrow as pa
 
@@ -312,9 +312,9 @@ def _extract_numbers(dataset: Dataset) -> dict[str, Floats]:
 def _compare_means(
     original: Dataset, released: Dataset
 ) -> dict[str, tuple[float | None, float | None]]:
-    before, after = _extract_numbers(original), _extract_numbers(released)
+    before, after = extract_numbers(original), extract_numbers(released)
     return {
-        name: (_compute_mean(before[name]), _compute_mean(after[name]))
+        name: (compute_mean(before[name]), compute_mean(after[name]))
         for name in before
         if name in after
         and not np.all(np.isnan(after[name]))
@@ -322,20 +322,21 @@ def _compare_means(
     }
 
 
-def _compute_mean(numbers: Floats) -> float | None:
+def compute_mean(numbers: Floats) -> float | None:
+    """The mean of the numbers that there are; None if it is infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         return _finite_or_none(float(np.nanmean(numbers)))
 
 
 def _compare_correlations(original: Dataset, released: Dataset) -> float | None:
-    before, after = _extract_numbers(original), _extract_numbers(released)
+    before, after = extract_numbers(original), extract_numbers(released)
     names = [name for name in before if name in after]
     infinite = {n for n in names if np.any(np.isinf(before[n])) or np.any(np.isinf(after[n]))}
     changes = []
     for one, other in combinations([name for name in names if name not in infinite], 2):
         then, now = (
-            _compute_correlation(before[one], before[other]),
-            _compute_correlation(after[one], after[other]),
+            compute_correlation(before[one], before[other]),
+            compute_correlation(after[one], after[other]),
         )
         if then is not None and now is not None:
             changes.append(abs(then - now))
@@ -343,7 +344,8 @@ def _compare_correlations(original: Dataset, released: Dataset) -> float | None:
     return max(changes, default=None if infinite and len(names) > 1 else 0.0)
 
 
-def _compute_correlation(one: Floats, other: Floats) -> float | None:
+def compute_correlation(one: Floats, other: Floats) -> float | None:
+    """The correlation among records that show both; None where it is not defined."""
     both = ~(np.isnan(one) | np.isnan(other))
     x, y = one[both], other[both]
     # Numbers near the largest that there are have squares that are not.

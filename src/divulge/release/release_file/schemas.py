@@ -157,8 +157,58 @@ def result_schema() -> dict[str, Any]:
     dataset["properties"]["engine"] = _TEXT
     whole["properties"]["provenance"] = _TEXTS
     # Only where the release was protected: what was done to each dataset.
-    whole["properties"]["protection"] = {"type": "object"}
+    protection = {"type": "object", "properties": {"changes": _build_changes()}}
+    whole["properties"]["protection"] = _build_object(
+        passed_before={"type": "boolean"},
+        sentences=_TEXTS,
+        datasets={"type": "object", "additionalProperties": protection},
+    )
     return {"$schema": _JSON_SCHEMA_DRAFT, "title": "Divulge result", **whole}
+
+
+def _build_changes() -> dict[str, Any]:
+    """What protection changed, variable by variable; values by rank, none by name."""
+    count = {"type": "integer"}
+    fates = dict.fromkeys(("before", "unchanged", "coarser", "suppressed", "removed"), count)
+    value = _build_object(
+        grouping={"enum": ["value", "tenth", "rest"]}, rank=count, values=count, **fates
+    )
+    by_level = _build_object(level={"type": ["integer", "null"]}, cells=count)
+    attribute = _build_object(
+        name=_TEXT,
+        level=count,
+        height=count,
+        records=count,
+        absent=count,
+        **fates,
+        recoded=count,
+        by_level={"type": "array", "items": by_level},
+        values={"type": "array", "items": value},
+    )
+    moments = _build_object(records=count, mean=_MAYBE_NUMBER, variance=_MAYBE_NUMBER)
+    moment = _build_object(name=_TEXT, before=moments, after={"anyOf": [moments, {"type": "null"}]})
+    correlation = _build_object(of=_TEXTS, before=_MAYBE_NUMBER, after=_MAYBE_NUMBER)
+    effect = _build_object(name=_TEXT, contribution=_MAYBE_NUMBER, coefficient=_MAYBE_NUMBER)
+    fit = _build_object(
+        records=count,
+        r_squared=_NUMBER,
+        residual_deviation=_NUMBER,
+        effects={"type": "array", "items": effect},
+    )
+    maybe_fit = {"anyOf": [fit, {"type": "null"}]}
+    regression = _build_object(
+        target=_TEXT,
+        is_indicator={"type": "boolean"},
+        before=maybe_fit,
+        after=maybe_fit,
+        left_out=_TEXTS,
+    )
+    return _build_object(
+        attributes={"type": "array", "items": attribute},
+        moments={"type": "array", "items": moment},
+        correlations={"type": "array", "items": correlation},
+        regression={"anyOf": [regression, {"type": "null"}]},
+    )
 
 
 def _build_object(**properties: Any) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""What protection changed, variable by variable: distributions, moments and a regression."""
