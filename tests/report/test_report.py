@@ -1,15 +1,19 @@
 """The report: one file, nothing from outside, no record in it, and a person can read it."""
 
+import csv
 import html
+import io
 import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 from tests.release_files import write_release
 
@@ -22,6 +26,7 @@ from divulge.protection.result.change_summary import (
 from divulge.release import result_schema
 from divulge.release.overview.next_step import find_next_steps
 from divulge.report import check_into
+from divulge.report.chart_downloads import build_downloads, compact_svg
 from divulge.report.page import page as render
 from divulge.report.page import protection_page
 from divulge.work import InvalidInput
@@ -54,10 +59,67 @@ def test_the_report_refers_to_nothing_outside_itself(report: Path) -> None:
     text = report.read_text()
     links = Links()
     links.feed(text)
-    assert [each for each in links.found if not each.startswith("#")] == []
-    addresses = set(re.findall(r"https?://[^\s\"'<>]+", text))
+    inner = ("#", "data:image/svg+xml;charset=utf-8,", "data:text/csv;charset=utf-8,")
+    assert [each for each in links.found if not each.startswith(inner)] == []
+    addresses = set(re.findall(r"https?://[^\s\"'<>%]+", text))
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     assert "default-src 'none'" in text
+
+
+def list_downloads(text: str) -> dict[str, str]:
+    """The files that a page carries, by name."""
+    links = re.findall(r'<a download="([^"]*)" href="data:[^,"]*,([^"]*)">', text)
+    return {html.unescape(name): unquote(address) for name, address in links}
+
+
+def test_a_page_carries_each_picture_and_its_numbers_as_files(report: Path) -> None:
+    text = report.read_text()
+    files = list_downloads(text)
+    pictures = re.findall(r"<svg.*?</svg>", text.split("<figure>", 1)[1], re.S)
+    assert sum(name.endswith(".svg") for name in files) == text.count("<figure>") == 2
+    for name, content in files.items():
+        if name.endswith(".svg"):
+            assert content in pictures
+            assert content.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    [sizes] = [content for name, content in files.items() if content.startswith("alike")]
+    rows = list(csv.DictReader(io.StringIO(sizes)))
+    assert sum(int(row["count"]) for row in rows) == 10
+
+
+def test_a_name_in_the_numbers_of_a_chart_is_no_formula_and_no_markup() -> None:
+    records = [{"adversary": '=1+1"><script>', "share": 0.5}, {"adversary": "محمد", "share": -1.0}]
+    [link] = build_downloads('../"x" <b>', None, records)
+    assert not set(link["address"]) & set('"&#')
+    assert link["name"] == "x-b.csv"
+    read = pd.read_csv(io.StringIO(unquote(link["address"].partition(",")[2])))
+    assert read.to_dict("records") == [
+        {"adversary": "'=1+1\"><script>", "share": 0.5},
+        {"adversary": "محمد", "share": -1.0},
+    ]
+
+
+def test_a_compacted_picture_keeps_its_words_and_its_shapes() -> None:
+    svg = (
+        '<svg width="10.12345" class="marks"><g role="x" aria-label="3.14159 &lt; 4">'
+        '<path d="M1.23456,-7.5L2e3,4" fill="#123456"/><text>3.14159 class="a"</text></g></svg>'
+    )
+    assert compact_svg(svg) == (
+        '<svg width="10.12"><g><path d="M1.23,-7.5L2e3,4" fill="#123456"/>'
+        '<text>3.14159 class="a"</text></g></svg>'
+    )
+
+
+@pytest.mark.browser
+def test_a_browser_saves_a_picture_from_the_page_alone(report: Path, page: "Page") -> None:
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(report.as_uri())
+    for kind, beginning in (("SVG", "<svg "), ("CSV", "adversary,")):
+        with page.expect_download() as saved:
+            page.locator(".downloads a", has_text=kind).first.click()
+        assert saved.value.path().read_text().startswith(beginning)
+    assert page.url == report.as_uri()
+    assert complaints == []
 
 
 def test_the_report_says_the_verdict_the_figures_and_how_to_read_them(report: Path) -> None:

@@ -29,7 +29,13 @@ _THEME: dict[str, Any] = {
     "font": _FONT,
     "background": None,
     "view": {"stroke": None},
-    "title": {"anchor": "start", "fontSize": 14, "fontWeight": 600, "offset": 12},
+    "title": {
+        "anchor": "start",
+        "fontSize": 14,
+        "fontWeight": 600,
+        "offset": 12,
+        "subtitleColor": "#56606d",
+    },
     "axis": {
         "labelFontSize": 12,
         "titleFontSize": 12,
@@ -43,6 +49,13 @@ _THEME: dict[str, Any] = {
     "padding": 12,
     "legend": {"labelFontSize": 12, "titleFontSize": 12},
 }
+
+
+def build_title(finding: str, subject: str) -> alt.TitleParams:
+    """A title that says what was found; below it, smaller, what is drawn."""
+    import altair as alt
+
+    return alt.TitleParams(finding, subtitle=subject)
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,19 @@ class Chart:
         import altair as alt
 
         return alt.NamedData(name=RECORDS)
+
+    @property
+    def title(self) -> str:
+        """What is written above it: of several pictures the first; else what it would show."""
+        parts = [self.specification, *self.specification.get("vconcat", ())]
+        parts += self.specification.get("hconcat", ())
+        for part in parts:
+            layers = [part, *part.get("layer", ())]
+            for title in (layer.get("title") for layer in layers):
+                text = title.get("text") if isinstance(title, Mapping) else title
+                if text:
+                    return text if isinstance(text, str) else " ".join(text)
+        return self.description
 
     def to_dict(self) -> dict[str, Any]:
         """The whole Vega-Lite chart, records included."""

@@ -9,7 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Chart
-from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, SAFE_COLOUR
+from divulge.assessment.chart import (
+    BEFORE_COLOUR,
+    LIMIT_COLOUR,
+    RISK_COLOUR,
+    SAFE_COLOUR,
+    build_title,
+)
 from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 
 if TYPE_CHECKING:
@@ -35,7 +41,8 @@ def draw_matches_chart(shares: npt.NDArray[np.float64], attacker: Attacker) -> C
         share = float(shares[low : None if high is None else high + 1].sum())
         if low or share:
             records.append({"users": label, "share": share})
-    base = alt.Chart(Chart.source(), title=_say("matches.title")).encode(
+    finding = _say("matches.finding", share=float(shares[1:2].sum()))
+    base = alt.Chart(Chart.source(), title=build_title(finding, _say("matches.title"))).encode(
         x=alt.X("users:N", sort=None, title=_say("matches.users"), axis=alt.Axis(labelAngle=0)),
         y=alt.Y(
             "share:Q",
@@ -158,7 +165,9 @@ def draw_unicity_chart(records: Sequence[Mapping[str, Any]]) -> Chart:
     """Users singled out by number of points, one line per granularity."""
     import altair as alt
 
-    base = alt.Chart(Chart.source(), title=_say("unicity.title")).encode(
+    most = max(records, key=lambda each: (each["points"], each["share"]))
+    finding = _say("unicity.finding", points=most["points"], share=most["share"])
+    base = alt.Chart(Chart.source(), title=build_title(finding, _say("unicity.title"))).encode(
         x=alt.X("points:O", title=_say("unicity.points"), axis=alt.Axis(labelAngle=0)),
     )
     colour = alt.Color("knows:N", title=_say("unicity.knows"), sort=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Assessment, Chart
@@ -93,13 +94,22 @@ def draw_adversaries(verdict: Verdict) -> Chart:
     ]
     # Browsers set text wider than the renderer measures it: without room, long names are cut.
     chart = alt.hconcat(*panels, data=Chart.source(), spacing=28).properties(
-        padding={"left": 28, "top": 5, "right": 5, "bottom": 5}
+        padding={"left": 28, "top": 5, "right": 5, "bottom": 5}, title=_find_title(assessments)
     )
     shares = "; ".join(
         f"{r['adversary']}, {r['success']}, {r['kind']}: {format_percent(r['share'])}"
         for r in records
     )
     return Chart.of(chart, records, _say("description", shares=shares))
+
+
+def _find_title(assessments: Sequence[Assessment]) -> str:
+    """Who learns most for certain, and how much."""
+    worst = max(assessments, key=lambda each: float(each.deterministic.posterior), default=None)
+    if worst is None or worst.deterministic.posterior == 0:
+        return _say("nothing")
+    share = float(worst.deterministic.posterior)
+    return _say("title", adversary=worst.adversary, share=share)
 
 
 def _list_marks(verdict: Verdict, assessment: Assessment) -> list[dict[str, Any]]:

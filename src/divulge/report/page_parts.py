@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from divulge.assessment.drawing import ChartNotDrawn
 from divulge.assessment.sentence import Sentence, format_number, format_percent, load_catalogue
+from divulge.report.chart_downloads import build_downloads, compact_svg
 from divulge.work import translate_message
 
 if TYPE_CHECKING:
@@ -53,10 +54,16 @@ def read_resource(name: str) -> str:
 def render_chart(chart: Any) -> dict[str, Any]:
     """The chart for the page, or the reason why there is none: the figures do not depend on it."""
     try:
-        svg, reason = chart.svg(), None
+        svg, reason = compact_svg(chart.svg()), None
     except ChartNotDrawn as problem:
         svg, reason = None, translate_message(problem.reason)
-    return {"svg": svg, "reason": reason, "description": chart.description, **_tabulate(chart)}
+    return {
+        "svg": svg,
+        "reason": reason,
+        "description": chart.description,
+        "downloads": build_downloads(chart.title, svg, chart.records),
+        **_tabulate(chart),
+    }
 
 
 def _tabulate(chart: Any) -> dict[str, Any]:

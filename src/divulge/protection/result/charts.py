@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Chart
-from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, SAFE_COLOUR
+from divulge.assessment.chart import (
+    BEFORE_COLOUR,
+    LIMIT_COLOUR,
+    RISK_COLOUR,
+    SAFE_COLOUR,
+    build_title,
+)
 from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 from divulge.records.risk.null_readings import SEMANTICS
 from divulge.work.arrays import Floats
@@ -37,8 +43,13 @@ def draw_unique_counts(protected: Protected) -> Chart:
         for when, frequencies in zip(whens, protected.frequencies, strict=True)
     ]
     subjects = protected.original.subjects
+    worst = max(SEMANTICS, key=lambda name: protected.frequencies[1].others[name])
+    before, after = (frequencies.others[worst] for frequencies in protected.frequencies)
+    finding = _say("unique.finding", before=before, after=after)
     chart = (
-        alt.Chart(Chart.source(), title=_say("unique.title", subjects=subjects))
+        alt.Chart(
+            Chart.source(), title=build_title(finding, _say("unique.title", subjects=subjects))
+        )
         .mark_bar()
         .encode(
             x=alt.X("alone:Q", title=subjects, axis=alt.Axis(format=",d", tickCount=5)),
@@ -175,8 +186,12 @@ def draw_attribute_losses(losses: Mapping[str, float]) -> Chart:
     import altair as alt
 
     records = [{"attribute": name, "loss": loss} for name, loss in losses.items()]
+    title = _say("losses.title")
+    if losses:
+        attribute, loss = max(losses.items(), key=lambda pair: pair[1])
+        title = build_title(_say("losses.finding", attribute=attribute, loss=loss), title)
     chart = (
-        alt.Chart(Chart.source(), title=_say("losses.title"))
+        alt.Chart(Chart.source(), title=title)
         .mark_bar(color=BEFORE_COLOUR)
         .encode(
             x=alt.X(

@@ -9,7 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Assessment, Chart
-from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, SAFE_COLOUR
+from divulge.assessment.chart import (
+    BEFORE_COLOUR,
+    LIMIT_COLOUR,
+    RISK_COLOUR,
+    SAFE_COLOUR,
+    build_title,
+)
 from divulge.assessment.sentence import Sentence, format_percent, read_phrases
 from divulge.engines import ClassSizes
 from divulge.qif import PriorPosterior
@@ -39,7 +45,10 @@ def draw_class_sizes(sizes: ClassSizes, subjects: str) -> Chart:
         within = (sizes.size >= low) & ((sizes.size <= high) if high else True)
         count = int((sizes.size[within] * sizes.classes[within]).sum())
         records.append({"alike": label, "count": count, "share": count / sizes.records})
-    base = alt.Chart(Chart.source(), title=_say("class_sizes.title", subjects=subjects)).encode(
+    alone = records[0]
+    finding = _say("class_sizes.finding", subjects=subjects, total=sizes.records, **alone)
+    title = build_title(finding, _say("class_sizes.title", subjects=subjects))
+    base = alt.Chart(Chart.source(), title=title).encode(
         x=alt.X(
             "alike:N", sort=labels, title=_say("class_sizes.alike"), axis=alt.Axis(labelAngle=0)
         ),
@@ -85,7 +94,9 @@ def draw_sweep_success(
         for place in choose_dots(success, size, most)
     ]
     title = _say(f"sweep.{'record' if seeks is None else 'attribute'}_{kind}", seeks=seeks)
-    base = alt.Chart(Chart.source(), title=title[0].upper() + title[1:])
+    worst = int(success.argmax())
+    finding = _say("sweep.finding", size=int(size[worst]), share=float(success[worst]))
+    base = alt.Chart(Chart.source(), title=build_title(finding, title[0].upper() + title[1:]))
     # A word for each of thousands of dots would make the file ten times as large.
     dots = base.mark_circle(size=26, opacity=0.45, color=RISK_COLOUR, aria=False).encode(
         x=alt.X("size:O", title=_say("sweep.size"), axis=alt.Axis(labelAngle=0)),
@@ -145,8 +156,10 @@ def draw_growth(assessments: Sequence[Assessment], subjects: str) -> Chart:
         pairs = (assessment.deterministic, assessment.guessed)
         for kind, pair in zip(kinds, pairs, strict=True):
             records.append({"datasets": label, "kind": kind, "share": pair.posterior})
+    first, last = assessments[0].deterministic.posterior, assessments[-1].deterministic.posterior
+    finding = _say("growth.finding", first=first, last=last)
     chart = (
-        alt.Chart(Chart.source(), title=_say("growth.title"))
+        alt.Chart(Chart.source(), title=build_title(finding, _say("growth.title")))
         .mark_line(point=True)
         .encode(
             x=alt.X("datasets:O", title=_say("growth.datasets"), axis=alt.Axis(labelAngle=0)),
@@ -188,8 +201,9 @@ def draw_before_and_after(subject: str, certain: PriorPosterior, right: PriorPos
         )
         for when, share in zip(whens, (pair.prior, pair.posterior), strict=True)
     ]
+    finding = _say("before_and_after.finding", before=certain.prior, after=certain.posterior)
     chart = (
-        alt.Chart(Chart.source(), title=title)
+        alt.Chart(Chart.source(), title=build_title(finding, title))
         .mark_bar()
         .encode(
             x=alt.X("share:Q", title=_say("before_and_after.share"), axis=alt.Axis(format="%"),

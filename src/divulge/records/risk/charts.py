@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from divulge.assessment import Chart
-from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR
+from divulge.assessment.chart import RISK_COLOUR, SAFE_COLOUR, build_title
 from divulge.assessment.sentence import Sentence, format_number, format_percent, read_phrases
 from divulge.records.inference.charts import CATALOGUE, CLASS_SIZE_BANDS, read_band_labels
 from divulge.records.risk.weighted_rows import count_chosen
@@ -41,7 +41,10 @@ def draw_risks(risk: RecordRisk, threshold: float) -> Chart:
     subjects = risk.dataset.subjects
     title = _say("risks.title", subjects=subjects, risk=risk.title)
     total = risk.records
-    return _draw_bars(records, "risk", title, subjects, total=total, axis=_say("risks.risk"))
+    share = sum(record["count"] for record in records if record["at_risk"]) / max(1, total)
+    values = {"share": share, "total": total, "subjects": subjects, "threshold": threshold}
+    axis, finding = _say("risks.risk"), _say("risks.finding", **values)
+    return _draw_bars(records, "risk", title, subjects, total=total, axis=axis, finding=finding)
 
 
 def draw_frequencies(counts: Frequencies) -> Chart:
@@ -55,7 +58,9 @@ def draw_frequencies(counts: Frequencies) -> Chart:
     subjects = counts.dataset.subjects
     title = _say("frequencies.title", subjects=subjects, nulls=counts.nulls)
     total, axis = counts.records, _say("frequencies.alike")
-    return _draw_bars(records, "alike", title, subjects, total=total, axis=axis)
+    share = sum(record["count"] for record in records if record["at_risk"]) / max(1, total)
+    finding = _say("frequencies.finding", share=share, total=total, subjects=subjects)
+    return _draw_bars(records, "alike", title, subjects, total=total, axis=axis, finding=finding)
 
 
 def draw_contributions(scores: Suda) -> Chart:
@@ -157,12 +162,13 @@ def _draw_bars(
     *,
     total: int,
     axis: str,
+    finding: str | None = None,
 ) -> Chart:
     import altair as alt
 
     labels = [record[what] for record in records]
     chart = (
-        alt.Chart(Chart.source(), title=title)
+        alt.Chart(Chart.source(), title=title if finding is None else build_title(finding, title))
         .mark_bar()
         .encode(
             x=alt.X(f"{what}:N", sort=labels, title=axis, axis=alt.Axis(labelAngle=0)),

@@ -14,7 +14,7 @@ import numpy as np
 
 from divulge import work
 from divulge.assessment import Assessment, Chart, Sentence
-from divulge.assessment.chart import BEFORE_COLOUR, RISK_COLOUR
+from divulge.assessment.chart import BEFORE_COLOUR, RISK_COLOUR, build_title
 from divulge.assessment.sentence import format_percent
 from divulge.data import Dataset, Relation
 from divulge.release import tuning
@@ -74,8 +74,10 @@ class RiskBearers:
                 for each in self.groups
             ),
         ]
+        worst = self.groups[0]
+        finding = _say("finding", attribute=worst.attribute, factor=worst.risk / self.mean)
         chart = (
-            alt.Chart(Chart.source(), title=_say("title"))
+            alt.Chart(Chart.source(), title=build_title(finding, _say("title")))
             .mark_bar()
             .encode(
                 x=alt.X("mean_risk:Q", title=_say("axis"), axis=alt.Axis(format="%")),

@@ -28,6 +28,7 @@ from divulge.tables.feasibility.shared_records import (
 from divulge.tables.feasibility.table_counts import count_marginals
 from divulge.tables.feasibility.whole_tables import find_proven_intervals
 from divulge.tables.table import charts
+from divulge.tables.table.cells_by_level import count_cells_by_level
 from divulge.tables.table.published import Published, Zeros
 from divulge.tables.table.table import Table
 from divulge.work.arrays import Bools, Floats, Ints
@@ -229,7 +230,11 @@ def assess_judgement(table: Table, judgement: Judgement, name: str) -> Assessmen
             "disclosed_cells": len(cell_intervals.disclosed),
             "closely_known_cells": certain,
         },
-        _chart=lambda: charts.draw_audited_table(width, cell_intervals.crosstabs(sensitive)),
+        _chart=lambda: charts.draw_audited_table(
+            width,
+            cell_intervals.crosstabs(sensitive),
+            count_cells_by_level(table.structure, table.units, published.suppressed),
+        ),
         _risk=lambda: after,
     )
 
