@@ -23,7 +23,7 @@ from divulge.protection.result.change_summary import (
     list_changes_by_attribute,
     list_changes_of_moments,
 )
-from divulge.release import result_schema
+from divulge.release import result_schema, tuning
 from divulge.release.overview.next_step import find_next_steps
 from divulge.report import check_into
 from divulge.report.chart_downloads import build_downloads, compact_svg
@@ -81,7 +81,7 @@ def test_a_page_carries_each_picture_and_its_numbers_as_files(report: Path) -> N
         if name.endswith(".svg"):
             assert content in pictures
             assert content.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
-    [sizes] = [content for name, content in files.items() if content.startswith("alike")]
+    [sizes] = [content for content in files.values() if content.startswith("alike")]
     rows = list(csv.DictReader(io.StringIO(sizes)))
     assert sum(int(row["count"]) for row in rows) == 10
 
@@ -429,3 +429,25 @@ CONTRAST = """() => {
         .map(each => [light(getComputedStyle(each).color), light(behind(each))])
         .map(([a, b]) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
 }"""
+
+
+def test_what_is_too_dear_to_try_again_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of large data the adversaries that cost least are tried; the others count as they stand."""
+    text = FIRST_PAGE.replace('knows = ["sex"]', 'knows = ["town", "year", "sex"]')
+    verdict = dv.Release.load(write_pupils(tmp_path, text)).check()
+    [step] = find_next_steps(verdict)
+    assert step.untried == ()
+    assert {before.subject for before, _ in step.outcomes} == {"classmate", "parent"}
+    # The classmate knows town and year: five changes of sixteen records, the parent seven.
+    monkeypatch.setattr(tuning, "MOST_TRIED_RECORDS", 16 * 6)
+    [step] = find_next_steps(verdict)
+    assert {before.subject for before, _ in step.outcomes} == {"classmate"}
+    assert (step.attribute, step.untried, step.failing) == ("year", ("parent",), 1)
+    page = " ".join(html.unescape(re.sub(r"<[^>]+>", "", render(verdict))).split())
+    assert "The limits of parent are counted as they stand" in page
+    assert "For parent: single changes were not tried, since the data are too large" in page
+    assert "For classmate: single changes were not tried" not in page
+    monkeypatch.setattr(tuning, "MOST_TRIED_RECORDS", 15)
+    assert find_next_steps(verdict) == []

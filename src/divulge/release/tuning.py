@@ -2,8 +2,8 @@
 
 MOST_TRIED_RECORDS = 10_000_000
 """Records that are looked at, change by change and attack by attack, to say what would help: about
-3 s of one core, of a check that takes as long for as many records. Beyond it nothing is tried, and
-the report says so. Chosen by hand; no benchmark isolates it."""
+3 s of one core, of a check that takes as long for as many records. Beyond it the adversaries that
+cost most are left out, and the report says so. Chosen by hand; no benchmark isolates it."""
 
 SETS_PER_RUN = 16
 """Sets of attributes that a sweep counts in the time of one attack: the walk shares its work.

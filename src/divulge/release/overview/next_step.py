@@ -9,7 +9,7 @@ everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,8 @@ class NextStep:
     failing: int
     """How many limits of the release would not hold after it."""
     total: int
+    untried: tuple[str, ...] = ()
+    """Adversaries who were left out of the trial: their limits count as they stand."""
 
     @property
     def mended(self) -> int:
@@ -75,10 +77,13 @@ class NextStep:
             "allowed": after.allowed,
         }
         counts = {"failing": self.failing, "total": self.total}
+        names = {"names": list(self.untried), "count": len(self.untried)}
+        untried = [Sentence(CATALOGUE, "next_step.untried", names)] if self.untried else []
         return [
             Sentence(CATALOGUE, f"next_step.{key}", values),
             Sentence(CATALOGUE, "next_step.effect", helped),
             Sentence(CATALOGUE, "next_step.verdict", counts),
+            *untried,
             Sentence(CATALOGUE, "next_step.not_refilled", values),
         ]
 
@@ -92,6 +97,7 @@ class NextStep:
             "loss": self.loss,
             "limits_mended": self.mended,
             "limits_failing_after": self.failing,
+            "not_tried": list(self.untried),
             "sentences": [sentence.render() for sentence in self.sentences()],
         }
 
@@ -102,18 +108,10 @@ def find_next_steps(verdict: Verdict) -> list[NextStep]:
         return []
     steps: list[NextStep] = []
     for name in verdict.publications:
-        trial = None if is_too_large(verdict, name) else _build_trial(verdict, name)
+        trial = _build_affordable_trial(verdict, name)
         if trial is not None:
             steps += trial.find_best()
     return sorted(steps, key=lambda step: (step.failing, step.rest))
-
-
-def is_too_large(verdict: Verdict, name: str) -> bool:
-    """Whether a dataset has more records than single changes are tried on."""
-    if isinstance(verdict.datasets[name], Relation):
-        return True
-    trial = _build_trial(verdict, name)
-    return trial is not None and trial.price > tuning.MOST_TRIED_RECORDS
 
 
 def may_be_tried(adversary: Adversary, name: str, verdict: Verdict) -> bool:
@@ -154,7 +152,9 @@ def list_advice(verdict: Verdict, steps: Sequence[NextStep]) -> list[tuple[Sente
 def _advise(verdict: Verdict, adversary: Adversary) -> Sentence:
     """What helps against an adversary for whom no single change was found."""
     if may_be_tried(adversary, adversary.datasets[0], verdict):
-        key = "untried" if is_too_large(verdict, adversary.datasets[0]) else "several"
+        trial = _build_affordable_trial(verdict, adversary.datasets[0])
+        is_tried = trial is not None and adversary in trial.adversaries
+        key = "several" if is_tried else "untried"
         return Sentence(CATALOGUE, f"overview.{key}", {"subject": adversary.name})
     advice = find_attack(adversary).advice(adversary)
     values = {"subject": adversary.name, "advice": advice}
@@ -171,6 +171,8 @@ class _Trial:
     adversaries: Sequence[Adversary]
     failing: Sequence[Outcome]
     attributes: Sequence[str]
+    untried: tuple[str, ...] = ()
+    """Adversaries whom it would cost too much to try again."""
 
     @property
     def price(self) -> int:
@@ -227,16 +229,40 @@ class _Trial:
             outcomes=pairs,
             failing=others - mended,
             total=len(self.verdict.outcomes),
+            untried=self.untried,
         )
 
 
-def _build_trial(verdict: Verdict, name: str) -> _Trial | None:
-    """What may be tried on a dataset: limits that fail, and what adversaries know of it."""
+def _build_affordable_trial(verdict: Verdict, name: str) -> _Trial | None:
+    """What may be tried for what it costs; of large data without the adversaries that cost most."""
+    if isinstance(verdict.datasets[name], Relation):
+        return None
+    whole = _build_trial(verdict, name)
+    if whole is None or whole.price <= tuning.MOST_TRIED_RECORDS:
+        return whole
+    alone = {each.name: _build_trial(verdict, name, {each.name}) for each in whole.adversaries}
+    prices = {name: trial.price for name, trial in alone.items() if trial is not None}
+    affordable, tried = None, set[str]()
+    for adversary in sorted(prices, key=lambda each: prices[each]):
+        trial = _build_trial(verdict, name, {*tried, adversary})
+        if trial is not None and trial.price <= tuning.MOST_TRIED_RECORDS:
+            affordable, tried = trial, {*tried, adversary}
+    if affordable is None:
+        return None
+    untried = tuple(each.name for each in whole.adversaries if each.name not in tried)
+    return replace(affordable, untried=untried)
+
+
+def _build_trial(verdict: Verdict, name: str, among: Set[str] | None = None) -> _Trial | None:
+    """What may be tried on a dataset: limits that fail, and what adversaries know of it.
+
+    With `among`, of all adversaries only these are tried.
+    """
     dataset = verdict.datasets[name]
     helped = {
         adversary.name: adversary
         for adversary in verdict.release.adversaries
-        if may_be_tried(adversary, name, verdict)
+        if (among is None or adversary.name in among) and may_be_tried(adversary, name, verdict)
     }
     failing = [
         outcome

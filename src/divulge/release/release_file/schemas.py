@@ -139,6 +139,7 @@ def result_schema() -> dict[str, Any]:
             left_out={"type": "boolean"},
             loss=_NUMBER,
             limits_mended={"type": "integer"},
+            not_tried=_TEXTS,
             limits_failing_after={"type": "integer"},
             sentences=_TEXTS,
         ),
