@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from divulge.work import DivulgeError, whole_file
 
 if TYPE_CHECKING:
     import altair as alt
+
+TITLE_LETTERS = 62
+"""Letters of a title in a line: about as wide as a chart."""
 
 RECORDS = "records"
 """The name under which a specification refers to the chart's records."""
@@ -46,16 +50,18 @@ _THEME: dict[str, Any] = {
         "domainColor": "#8a8f98",
         "tickColor": "#8a8f98",
     },
-    "padding": 12,
+    # Browsers set text wider than the renderer measures it.
+    "padding": {"left": 12, "top": 12, "right": 28, "bottom": 12},
     "legend": {"labelFontSize": 12, "titleFontSize": 12},
 }
 
 
 def build_title(finding: str, subject: str) -> alt.TitleParams:
-    """A title that says what was found; below it, smaller, what is drawn."""
+    """A title that says what was found, in lines that fit; below it, smaller, what is drawn."""
     import altair as alt
 
-    return alt.TitleParams(finding, subtitle=subject)
+    lines = textwrap.wrap(finding, TITLE_LETTERS) or [""]
+    return alt.TitleParams(lines, subtitle=textwrap.wrap(subject, TITLE_LETTERS + 10))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from divulge.assessment import Assessment, Chart
-from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR
+from divulge.assessment.chart import BEFORE_COLOUR, LIMIT_COLOUR, RISK_COLOUR, build_title
 from divulge.assessment.sentence import Sentence, format_percent
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def draw_adversaries(verdict: Verdict) -> Chart:
     ]
     # Browsers set text wider than the renderer measures it: without room, long names are cut.
     chart = alt.hconcat(*panels, data=Chart.source(), spacing=28).properties(
-        padding={"left": 28, "top": 5, "right": 5, "bottom": 5}, title=_find_title(assessments)
+        padding={"left": 28, "top": 5, "right": 5, "bottom": 5},
+        title=build_title(_find_title(assessments), _say("subject")),
     )
     shares = "; ".join(
         f"{r['adversary']}, {r['success']}, {r['kind']}: {format_percent(r['share'])}"
@@ -103,13 +104,15 @@ def draw_adversaries(verdict: Verdict) -> Chart:
     return Chart.of(chart, records, _say("description", shares=shares))
 
 
-def _find_title(assessments: Sequence[Assessment]) -> str:
-    """Who learns most for certain, and how much."""
-    worst = max(assessments, key=lambda each: float(each.deterministic.posterior), default=None)
-    if worst is None or worst.deterministic.posterior == 0:
-        return _say("nothing")
-    share = float(worst.deterministic.posterior)
-    return _say("title", adversary=worst.adversary, share=share)
+def _find_title(ranked: Sequence[Assessment]) -> str:
+    """The gravest adversary who knows something for certain, and how much; nobody only if proved."""
+    knowing = [each for each in ranked if each.deterministic.posterior > 0]
+    if knowing:
+        gravest = knowing[0]
+        share = float(gravest.deterministic.posterior)
+        return _say("title", adversary=gravest.adversary, share=share)
+    most = max((float(each.at_worst.deterministic.posterior) for each in ranked), default=0.0)
+    return _say("not_excluded", share=most) if most > 0 else _say("nothing")
 
 
 def _list_marks(verdict: Verdict, assessment: Assessment) -> list[dict[str, Any]]:

@@ -59,9 +59,9 @@ def build_downloads(
 
 def _build_address(kind: str, text: str) -> str:
     types = {"svg": "image/svg+xml", "csv": "text/csv"}
-    # What stays as it is keeps a page small. Never the quote and the ampersand: the address stands
+    # What stays as it is keeps a page small. Never quotes, ampersands or angles: the address stands
     # in an attribute as it is.
-    safe = " <>=/:;,.()'-+" if kind == "svg" else ",.()-/:;"
+    safe = " =/:;,.()'-+" if kind == "svg" else ",.()-/:;"
     return f"data:{types[kind]};charset=utf-8,{quote(text, safe=safe)}"
 
 

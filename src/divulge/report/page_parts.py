@@ -60,6 +60,7 @@ def render_chart(chart: Any) -> dict[str, Any]:
     return {
         "svg": svg,
         "reason": reason,
+        "title": chart.title,
         "description": chart.description,
         "downloads": build_downloads(chart.title, svg, chart.records),
         **_tabulate(chart),

@@ -39,7 +39,10 @@ def list_changes_by_attribute(protected: Protected) -> Rows:
         rows = max(1, each.records)
         said = _render_phrase("level", level=each.level, height=each.height) if each.height else ""
         counts = (each.suppressed, each.recoded, each.removed)
-        cells = [text for n in counts for text in (format_number(n), format_percent(n / rows))]
+        cells = [
+            _render_phrase("cells", cells=n, share=n / rows) if n else format_number(n)
+            for n in counts
+        ]
         moved = format_percent(shifts[each.name]) if each.name in shifts else ""
         lines.append((each.name, said, *cells, moved))
     return lines

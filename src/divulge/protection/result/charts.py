@@ -16,7 +16,7 @@ from divulge.assessment.chart import (
     build_title,
 )
 from divulge.assessment.sentence import Sentence, format_percent, read_phrases
-from divulge.records.risk.null_readings import SEMANTICS
+from divulge.records.risk.null_readings import DEFAULT_NULLS, SEMANTICS
 from divulge.work.arrays import Floats
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ def draw_unique_counts(protected: Protected) -> Chart:
         for when, frequencies in zip(whens, protected.frequencies, strict=True)
     ]
     subjects = protected.original.subjects
-    worst = max(SEMANTICS, key=lambda name: protected.frequencies[1].others[name])
-    before, after = (frequencies.others[worst] for frequencies in protected.frequencies)
+    before, after = (each.others[DEFAULT_NULLS] for each in protected.frequencies)
     finding = _say("unique.finding", before=before, after=after)
     chart = (
         alt.Chart(
@@ -155,14 +154,17 @@ def draw_changes(changes: Sequence[AttributeChange]) -> Chart:
         for kind, share in zip(kinds, of_attribute, strict=True)
     ]
     worst = max(zip(changes, shares, strict=True), key=lambda pair: sum(pair[1]), default=None)
-    title = _say("changes.untouched")
+    finding = _say("changes.untouched")
     if worst is not None and sum(worst[1]) > 0:
-        title = _say("changes.title", attribute=worst[0].name, share=min(1.0, sum(worst[1])))
+        finding = _say("changes.finding", attribute=worst[0].name, share=min(1.0, sum(worst[1])))
+    title = build_title(finding, _say("changes.title"))
     chart = (
         alt.Chart(Chart.source(), title=title)
         .mark_bar()
         .encode(
-            x=alt.X("share:Q", title=_say("changes.share"), axis=alt.Axis(format="%")),
+            x=alt.X(
+                "share:Q", title=_say("changes.share"), axis=alt.Axis(format="~%", tickCount=4)
+            ),
             y=alt.Y("attribute:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
             color=alt.Color(
                 "change:N",
@@ -186,10 +188,9 @@ def draw_attribute_losses(losses: Mapping[str, float]) -> Chart:
     import altair as alt
 
     records = [{"attribute": name, "loss": loss} for name, loss in losses.items()]
-    title = _say("losses.title")
-    if losses:
-        attribute, loss = max(losses.items(), key=lambda pair: pair[1])
-        title = build_title(_say("losses.finding", attribute=attribute, loss=loss), title)
+    attribute, loss = max(losses.items(), key=lambda pair: pair[1], default=("", 0.0))
+    finding = _say("losses.finding", attribute=attribute, loss=loss)
+    title = build_title(finding, _say("losses.title"))
     chart = (
         alt.Chart(Chart.source(), title=title)
         .mark_bar(color=BEFORE_COLOUR)

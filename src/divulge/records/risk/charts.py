@@ -28,7 +28,7 @@ RISK_EDGES = (0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.33, 0.5, 1)
 
 def draw_risks(risk: RecordRisk, threshold: float) -> Chart:
     """How many records have which risk; above the threshold in the colour of risk."""
-    records = []
+    records: list[dict[str, Any]] = []
     # The threshold ends a bar, so that no bar is partly above it.
     edges = sorted({*RISK_EDGES, min(max(threshold, 0.0), 1.0)})
     for low, high in pairwise(edges):
@@ -41,7 +41,7 @@ def draw_risks(risk: RecordRisk, threshold: float) -> Chart:
     subjects = risk.dataset.subjects
     title = _say("risks.title", subjects=subjects, risk=risk.title)
     total = risk.records
-    share = sum(record["count"] for record in records if record["at_risk"]) / max(1, total)
+    share = sum(r["count"] for r in records if r["at_risk"]) / max(1, total)
     values = {"share": share, "total": total, "subjects": subjects, "threshold": threshold}
     axis, finding = _say("risks.risk"), _say("risks.finding", **values)
     return _draw_bars(records, "risk", title, subjects, total=total, axis=axis, finding=finding)
@@ -49,7 +49,7 @@ def draw_risks(risk: RecordRisk, threshold: float) -> Chart:
 
 def draw_frequencies(counts: Frequencies) -> Chart:
     """How many records have how many that look like them."""
-    records = []
+    records: list[dict[str, Any]] = []
     for (low, high), label in zip(CLASS_SIZE_BANDS, read_band_labels(), strict=True):
         inside = (counts.sample >= low) & ((counts.sample < high + 1) if high else True)
         records.append(
@@ -58,7 +58,7 @@ def draw_frequencies(counts: Frequencies) -> Chart:
     subjects = counts.dataset.subjects
     title = _say("frequencies.title", subjects=subjects, nulls=counts.nulls)
     total, axis = counts.records, _say("frequencies.alike")
-    share = sum(record["count"] for record in records if record["at_risk"]) / max(1, total)
+    share = sum(r["count"] for r in records if r["at_risk"]) / max(1, total)
     finding = _say("frequencies.finding", share=share, total=total, subjects=subjects)
     return _draw_bars(records, "alike", title, subjects, total=total, axis=axis, finding=finding)
 

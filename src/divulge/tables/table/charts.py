@@ -208,7 +208,7 @@ def _draw_widths(of_sensitive: Floats) -> tuple[Any, list[dict[str, Any]], str]:
         .transform_filter("isValid(datum.cells)")
         .mark_bar()
         .encode(
-            y=alt.Y("width:N", sort=labels, title=_say("widths.width")),
+            y=alt.Y("width:N", sort=labels, title=None),
             x=alt.X(
                 "cells:Q",
                 title=_say("widths.cells"),
@@ -244,7 +244,7 @@ def draw_matching_widths(by_sums: Floats, effective: Floats, required_width: int
         alt.Chart(Chart.source(), title=title)
         .mark_bar()
         .encode(
-            y=alt.Y("width:N", sort=labels, title=_say("widths.width")),
+            y=alt.Y("width:N", sort=labels, title=None),
             yOffset=alt.YOffset("knows:N", sort=list(knows)),
             x=alt.X(
                 "cells:Q",
@@ -287,7 +287,8 @@ def _is_within_band(widths: Floats, band: WidthBand) -> Bools:
 def _list_whole_ticks(records: Sequence[dict[str, Any]]) -> list[int]:
     """Places for ticks on an axis of cells: half a cell there is not."""
     most = max(record["cells"] for record in records)
-    step = max(1, math.ceil(most / 5))
+    power = 10 ** max(0, math.floor(math.log10(max(1, most))) - 1)
+    step = next(n * power for n in (1, 2, 5, 10, 20) if 5 * n * power >= most)
     return list(range(0, most + step, step))
 
 
