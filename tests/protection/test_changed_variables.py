@@ -245,3 +245,21 @@ def test_what_changed_is_as_the_schema_says() -> None:
     schema = result_schema()["properties"]["protection"]["properties"]["datasets"]
     jsonschema.validate({"companies": json.loads(json.dumps(found.to_dict()))}, schema)
     assert found.to_dict()["changes"]["attributes"][0]["records"] == 200
+
+
+def test_ids_of_people_and_groups_have_no_mean() -> None:
+    numbers = list(range(30))
+    dataset = Dataset.from_arrow(
+        pa.table(dict.fromkeys(("no", "who", "home", "firm", "weight", "age", "pay"), numbers)),
+        roles={
+            "identifier": ["no"],
+            "person": "who",
+            "household": "home",
+            "group": "firm",
+            "weight": "weight",
+            "quasi_identifier": ["age"],
+        },
+    )
+    found = compare_variables(dataset, dataset, np.arange(30), ["age"])
+    assert [each.name for each in found.moments] == ["age", "pay"]
+    assert [(each.one, each.other) for each in found.correlations] == [("age", "pay")]

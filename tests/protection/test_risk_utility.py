@@ -182,7 +182,7 @@ def test_the_chart_and_the_page_hold_the_frontier(
     assert "<svg" in chart.svg()
     dv.report(people_map, tmp_path / "map.html")
     page = (tmp_path / "map.html").read_text()
-    assert page.split("Efficient ways")[1].count("<tr>") == len(people_map.frontier) + 1
+    assert page.split("<h2>Efficient ways</h2>")[1].count("<tr>") == len(people_map.frontier) + 1
     assert "<svg" in page
 
 

@@ -24,6 +24,7 @@ from divulge.protection.result.change_summary import (
     list_changes_by_attribute,
     list_changes_of_moments,
 )
+from divulge.qif import PriorPosterior
 from divulge.release import result_schema, tuning
 from divulge.release.overview.next_step import find_next_steps
 from divulge.report import check_into
@@ -458,7 +459,7 @@ def test_a_chart_says_that_nobody_knows_anything_only_if_that_is_proved(tmp_path
     verdict = dv.Release.load(write_release(tmp_path)).check()
     [found] = verdict.assessments
     assert verdict.chart().title.startswith("Gravest is neighbour: 10% known for certain")
-    nothing = replace(found.deterministic, posterior=0.0)
+    nothing = PriorPosterior(0.0, 0.0)
     unproved = replace(found, deterministic=nothing, claim="bound", most=Most(4, 5.0))
     chart = replace(verdict, assessments=(unproved,)).chart()
     assert chart.title == "Nobody is shown to know anything for certain; up to 40% is not excluded"

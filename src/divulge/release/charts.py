@@ -105,7 +105,7 @@ def draw_adversaries(verdict: Verdict) -> Chart:
 
 
 def _find_title(ranked: Sequence[Assessment]) -> str:
-    """The gravest adversary who knows something for certain, and how much; nobody only if proved."""
+    """The gravest who knows something for certain, and how much; nobody only if that is proved."""
     knowing = [each for each in ranked if each.deterministic.posterior > 0]
     if knowing:
         gravest = knowing[0]

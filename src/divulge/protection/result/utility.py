@@ -27,6 +27,9 @@ from divulge.protection.result.classification import compare_models
 from divulge.work import Problems, checks
 from divulge.work.arrays import Floats, Ints
 
+NO_QUANTITIES = ("identifier", "person", "household", "group", "weight")
+"""Roles whose numbers nobody takes the mean of."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Utility:
@@ -296,14 +299,14 @@ def _compute_distribution(dataset: Dataset, names: list[str]) -> dict[tuple[str,
 
 
 def extract_numbers(dataset: Dataset) -> dict[str, Floats]:
-    """The numeric attributes that are neither identifiers nor weights; NaN where missing."""
+    """The numeric attributes that are neither ids nor weights; NaN where missing."""
     import pyarrow as pa
 
     numbers = {}
     for name, column in dataset.columns.items():
         kind = column.values.type
         plain = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if plain and dataset.dictionary[name].role not in ("identifier", "weight", "household"):
+        if plain and dataset.dictionary[name].role not in NO_QUANTITIES:
             values = np.array([*column.values.to_pylist(), np.nan], np.float64)
             numbers[name] = values[column.codes]
     return numbers
