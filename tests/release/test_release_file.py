@@ -193,6 +193,40 @@ gender = { levels = [["F", "*"], ["M", "*"]] }
     assert found["disability"].hierarchy is None
 
 
+def test_a_code_list_of_tau_argus_is_read_as_the_release_file_says(tmp_path: Path) -> None:
+    (tmp_path / "grades.txt").write_text("good\n--A\n--B\nbad\n--C\n--D\n--E\n")
+    rule = '{ file = "grades.txt", format = "argus", lead = "--", total = "all" }'
+    table = f"[dataset.hierarchies]\ngrade = {rule}\n\n[[adversary]]"
+    path = write_release(tmp_path, ("[[adversary]]", table))
+    grades = Release.load(path).datasets["pupils"].read().dictionary["grade"].hierarchy
+    assert grades is not None
+    assert [grades.at("C", level) for level in (1, 2)] == ["bad", "all"]
+    grades.write(tmp_path / "again.hrc")  # with @, without its total
+    again = Hierarchy.from_file(tmp_path / "again.hrc", total="all")
+    assert again.table == grades.table
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ('{ file = "grades.csv", prefixes = [1] }', "leave out prefixes"),
+        ('{ lead = "@", prefixes = [1] }', "give file, too"),
+        ('{ file = "grades.csv", total = "all" }', "tau-ARGUS"),
+        ('{ file = "grades.csv", format = "xml" }', '"argus"'),
+        ('{ file = "nothing.hrc" }', "nothing.hrc"),
+    ],
+)
+def test_what_does_not_go_with_a_file_of_a_hierarchy_is_said(
+    tmp_path: Path, rule: str, message: str
+) -> None:
+    (tmp_path / "grades.csv").write_text("A;good\nB;good\nC;bad\nD;bad\nE;bad\n")
+    table = f"[dataset.hierarchies]\ngrade = {rule}\n\n[[adversary]]"
+    with pytest.raises(InvalidInput) as caught:
+        Release.load(write_release(tmp_path, ("[[adversary]]", table)))
+    assert message in str(caught.value)
+    assert "grade" in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("rule", "ladder"),
     [

@@ -21,7 +21,7 @@ from divulge.data.hierarchies import files, numbers, rules, tables
 from divulge.data.hierarchies.files import LEAD, HierarchyFormat
 from divulge.data.hierarchies.tables import Ancestors, Node
 from divulge.data.value_texts import format_value
-from divulge.work import DivulgeError, Problems, usable_path
+from divulge.work import DivulgeError, InvalidInput, Problem, Problems, usable_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,6 +82,9 @@ class Hierarchy:
         place = usable_path(path)
         if files.find_hierarchy_format(place, format) == "argus":
             return cls._from_table(files.read_indented_codes(place, lead, total))
+        if total is not None:
+            message = "goes with a code list of tau-ARGUS (.hrc); a file of levels has them all."
+            raise InvalidInput(str(path), [Problem("total", message)])
         return cls.from_levels(files.read_level_rows(place, separator), str(path))
 
     @classmethod

@@ -22,6 +22,8 @@ from divulge.data.source import Place, list_date_formats, read_marks
 from divulge.release.release_file.settings import DatasetTable, HierarchyTable
 from divulge.work import DivulgeError, Interruption, InvalidInput, Problems
 
+READING_SETTINGS = ("file", "separator", "format", "lead", "total")
+"""Of a hierarchy in a file: where it is, and how it is read."""
 NAMING_SETTINGS = ("hierarchies", "descriptions", "labels", "units", "missing_codes", "publish")
 """Settings of a dataset that name attributes, besides its roles."""
 
@@ -179,4 +181,12 @@ class DatasetLoader:
     def _load_hierarchy(self, rule: str | HierarchyTable) -> Hierarchy:
         if isinstance(rule, str):
             return Hierarchy.from_file(self.folder / rule)
-        return Hierarchy.from_settings(rule.model_dump(exclude_none=True))
+        settings = rule.model_dump(exclude_none=True)
+        reading = {name: settings.pop(name) for name in READING_SETTINGS if name in settings}
+        if "file" not in reading:
+            if reading:
+                raise DivulgeError(f"{', '.join(reading)} says how a file is read: give file, too.")
+            return Hierarchy.from_settings(settings)
+        if settings:
+            raise DivulgeError(f"file is a hierarchy of its own; leave out {', '.join(settings)}.")
+        return Hierarchy.from_file(self.folder / reading.pop("file"), **reading)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from divulge.data.column_fate import Unlisted
 from divulge.data.dictionary import as_names
+from divulge.data.hierarchies.files import HierarchyFormat
 from divulge.protection.method.decoys import MOST_DECOYS
 from divulge.records.risk.links.links_table import LinksTable
 
@@ -35,11 +36,25 @@ class _StrictTable(BaseModel):
 
 
 class HierarchyTable(_StrictTable):
-    """How an attribute becomes coarser, by a rule instead of a file of levels.
+    """How an attribute becomes coarser: a rule, or a file and how to read it.
 
-    Give one; `bottom` and `top` go alone, or before `intervals` and `rounding`.
+    Give one; `bottom` and `top` go alone, or before `intervals` and `rounding`. `separator`,
+    `format`, `lead` and `total` go with `file`.
     """
 
+    file: str | None = Field(
+        None, description="A file of levels (ARX) or a code list of tau-ARGUS (.hrc)."
+    )
+    separator: str | None = Field(None, description="Of levels; found out if not given.")
+    format: HierarchyFormat | None = Field(
+        None, description="arx or argus; by the ending of the file's name if not given."
+    )
+    lead: str | None = Field(None, description="The leading string of tau-ARGUS; @ if not given.")
+    total: str | None = Field(
+        None,
+        description="What stands above all codes of tau-ARGUS, which its files leave out; nothing "
+        "does if not given.",
+    )
     intervals: list[list[float]] | None = Field(None, description="Edges, finest level first.")
     rounding: list[float] | None = Field(
         None, description="Numbers rounded down to multiples of these, finest first."
