@@ -272,6 +272,7 @@ def test_a_lattice_too_large_to_be_searched_has_a_bound(monkeypatch: pytest.Monk
         assert p.loss >= best.loss - 1e-9
         if p.proved:
             assert p.loss == pytest.approx(best.loss)
+            assert p.proof.checked + p.proof.bounded == p.proof.combinations
 
 
 @pytest.mark.parametrize(

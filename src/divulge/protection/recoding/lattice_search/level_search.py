@@ -52,11 +52,16 @@ def _search_large_lattice(
     levels = descent.levels
     if bound.best is not None and accept(bound.best.levels):
         levels = bound.best.levels
+    combinations = evaluator.lattice.combinations
+    checked = min(descent.measured + bound.boxes, combinations)
+    is_proved = bound.is_closed and measurer.limits.are_counted
     proof = SearchProof(
-        combinations=evaluator.lattice.combinations,
-        checked=descent.measured + bound.boxes,
+        combinations=combinations,
+        checked=checked,
+        # Where the boxes leave no gap, what was not checked lies in one that loses no less.
+        bounded=combinations - checked if is_proved else 0,
         lower_bound=bound.value,
-        is_complete=bound.is_closed and measurer.limits.are_counted,
+        is_complete=is_proved,
     )
     if levels is None:
         return None, proof
