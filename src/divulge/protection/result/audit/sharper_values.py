@@ -175,6 +175,7 @@ class Sharpening:
         if self.records is not None:
             sentences.append(self._say("records"))
         sentences.append(self._say(f"replays.{'exact' if self.records is not None else 'drawn'}"))
+        sentences.append(self._say("counts"))
         if self.together is not None:
             sentences.append(self._say("together"))
         if self.unresolved:
