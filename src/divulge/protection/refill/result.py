@@ -18,7 +18,7 @@ from divulge.protection.refill.columns import CodedColumn
 from divulge.protection.refill.display import as_html, list_rows, render_table
 from divulge.protection.refill.outcomes.charts import draw_refill
 from divulge.protection.refill.outcomes.coarse_outcomes import judge_coarse_cells
-from divulge.protection.refill.outcomes.convincing_claims import drop_unconvincing
+from divulge.protection.refill.outcomes.convincing_claims import drop_unconvincing, find_claims
 from divulge.protection.refill.outcomes.description import (
     describe_figures,
     describe_limitations,
@@ -304,12 +304,14 @@ class Refill:
         """What somebody without the original claims, less what convinces nobody."""
         if self.cells.truth is None:
             return self.completion
-        coarse = zip(self.cells.finer.values(), self._coarse_outcomes, strict=True)
-        outcomes = {
-            **dict(zip(self.cells.targets, self._outcomes, strict=True)),
-            **{finer.column.key: each for finer, each in coarse if finer.truth is not None},
-        }
-        return drop_unconvincing(self.completion, outcomes)
+        truth = self.cells.truth
+        columns = [self._find_column(name) for name in self.cells.targets if name in truth]
+        columns += [f.column for f in self.cells.finer.values() if f.truth is not None]
+        claims = {}
+        for c in columns:
+            told, keys = self.completion.columns[c.key], self._list_other_keys(c.name)
+            claims[c.key] = find_claims(c, told, truth[c.key], keys)
+        return drop_unconvincing(self.completion, claims)
 
     @cached_property
     def _coarse_outcomes(self) -> tuple[CellOutcomes, ...]:
