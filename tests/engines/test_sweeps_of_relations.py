@@ -502,3 +502,22 @@ def test_a_sweep_that_was_killed_goes_on_where_it_was(
             with work.run_with(checkpoints=work.Checkpoints(tmp_path / "nothing")):
                 sweep_in_portions(relation, 20)
             assert again == len(walked) - remembered
+
+
+def test_a_portion_that_is_cut_elsewhere_is_not_taken_for_what_was_remembered(
+    tmp_path: Path,
+) -> None:
+    from divulge.records.sweep.portion_walk import PortionWalk
+
+    walk = PortionWalk(
+        always=(0,), open_=(1,), attributes=2, cardinalities={0: 4, 1: 2}, secret_totals=[],
+        at_most=2, capacity=False, most_rows=4, key={"data": "the same"},
+    )  # fmt: skip
+    rows = pa.table({"k0": [0, 1, 2, 3], "k1": [0, 0, 0, 0], "n": [9, 9, 2, 3]})
+    with work.run_with(checkpoints=work.Checkpoints(tmp_path / "kept")):
+        first = walk.count_portion(rows.slice(0, 2), number=1)
+        other = walk.count_portion(rows.slice(1, 2), number=1)
+        again = walk.count_portion(rows.slice(0, 2), number=1)
+    assert first.noted.tolist() == again.noted.tolist() != other.noted.tolist()
+    with work.run_with():
+        assert walk.count_portion(rows.slice(1, 2)).noted.tolist() == other.noted.tolist()

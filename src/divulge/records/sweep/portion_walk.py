@@ -79,7 +79,7 @@ class PortionWalk:
             ],
             at_most=self.at_most,
             capacity=self.capacity,
-            key=lambda: {**self.key, "places": places, "number": number, "rows": len(counts)},
+            key=lambda: {**self.key, **self._identify_portion(table, number)},
             threads=self.threads,
         )
         if self.always:
@@ -87,6 +87,18 @@ class PortionWalk:
         else:
             found = cube.count_subsets()
         return replace(found, sets=self._name_sets(found.sets, places))
+
+    def _identify_portion(self, table: pa.Table, number: int) -> dict[str, object]:
+        """What tells a portion from others: whole blocks in order are told by the first and last.
+
+        An engine that hands its rows over in other batches may cut elsewhere in another run.
+        """
+        ends = [
+            [int(table.column(name_known(place))[row].as_py()) for place in self.always]
+            for row in (0, table.num_rows - 1)
+        ]
+        walked = {"always": list(self.always), "open": list(self.open_)}
+        return {**walked, "number": number, "rows": table.num_rows, "ends": ends}
 
     def list_portions(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
         """The rows in portions of whole blocks; `batches` are in the order of `always`."""
