@@ -142,18 +142,31 @@ def read_records(path: Path) -> list[dict[str, Any]]:
         from pyarrow import feather
 
         return list(feather.read_table(str(path)).to_pylist())
+    if path.suffix == ".dta":
+        return _read_stata(path)
     import pyreadstat
 
-    read = pyreadstat.read_sav if path.suffix == ".sav" else pyreadstat.read_dta
-    frame, about = read(str(path), user_missing=True)
-    rows = _list_rows(frame.astype(object))
-    for row in rows:
-        for name, value in row.items():
-            if path.suffix == ".dta" and value == "s":
-                row[name] = HIDDEN_WORD  # the tag of a missing value
-            else:
-                row[name] = about.variable_value_labels.get(name, {}).get(value, value)
-    return rows
+    frame, about = pyreadstat.read_sav(str(path), user_missing=True)
+    return [
+        {name: about.variable_value_labels.get(name, {}).get(value, value) for name, value in row}
+        for row in map(dict.items, _list_rows(frame.astype(object)))
+    ]
+
+
+def _read_stata(path: Path) -> list[dict[str, Any]]:
+    """By pandas: pyreadstat 1.3 gives numbers from anywhere for missing whole numbers here."""
+    from pandas.io.stata import StataReader
+
+    with StataReader(path, convert_categoricals=False, convert_missing=True) as reader:
+        frame, labels = reader.read().astype(object), reader.value_labels()
+    return [
+        {
+            # The tag of a missing value says that it was hidden.
+            name: HIDDEN_WORD if str(value) == ".s" else labels.get(name, {}).get(value, value)
+            for name, value in row.items()
+        }
+        for row in _list_rows(frame)
+    ]
 
 
 def _list_rows(frame: Any) -> list[dict[str, Any]]:

@@ -223,3 +223,28 @@ def test_a_table_of_the_same_records_by_another_name_is_not_judged(
     verdict = Release.load(release.path).check()
     said = [str(each.sentence) for each in verdict.reservations]
     assert any("of the same records as" in each for each in said) == is_same
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_table_of_counts_of_the_same_records_is_not_judged(tmp_path: Path, is_same: bool) -> None:
+    release = write(tmp_path, ["age"], protection='out_of_reach = "remove"')
+    rows: Rows = [dict(row) for row in read(tmp_path / "people.csv")]
+    counts = Counter(
+        (row["region"], row["sex"]) for row in (rows if is_same else draw_others(rows))
+    )
+    lines = [f"{region},{sex},{n}" for (region, sex), n in counts.items()]
+    (tmp_path / "counts.csv").write_text(
+        "\n".join(["area,gender,n", *lines, f"all,all,{len(rows)}"])
+    )
+    text = release.path.read_text().replace(
+        'dataset = "people"\nattack', 'dataset = "counts"\nattack'
+    )
+    text = text.replace(
+        'by = ["age"]', 'by = ["area", "gender"]\nvalue = "n"\ncells = true\ntotal = "all"'
+    )
+    text += '[[dataset]]\nname = "counts"\nsource = "counts.csv"\n[dataset.roles]\n'
+    text += 'quasi_identifier = ["area", "gender"]\nnon_identifying = ["n"]\n'
+    release.path.write_text(text)
+    verdict = Release.load(release.path).check()
+    said = [str(each.sentence) for each in verdict.reservations]
+    assert any("of the same records as" in each for each in said) == is_same

@@ -238,6 +238,15 @@ class AttackDefaults(Attack):
         """What the cells of the table are made of; who has these of all records has the table."""
         return self.needed_columns(settings)
 
+    def tabulated_records(
+        self,
+        settings: Any,  # noqa: ARG002
+        dataset: Dataset,
+        most: int,  # noqa: ARG002
+    ) -> Dataset | None:
+        """The records that the table counts; None if there are more than `most` of them."""
+        return dataset
+
     def reveal_table(self, settings: Any) -> Any:
         """Settings of somebody from whom no cell of the table is withheld."""
         return settings

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from divulge.assessment import Adversary, Sentence, find_attack
-from divulge.data import Column, Dataset
+from divulge.data import Column, Dataset, Relation
 from divulge.data.column import find_hidden_cells
 from divulge.data.dictionary import as_names
 from divulge.data.value_texts import format_value
@@ -100,24 +100,35 @@ def list_tables_of_others(
     """
     limited = {limit.adversary for limit in release.limits if limit.of_assessment}
     tables = {
-        each.datasets[0]: each.name
+        each.datasets[0]: each
         for each in release.adversaries
         if find_attack(each).publishes_table() and limited & {None, each.name}
     }
+    if not tables:
+        return
+    most = 2 * max((each.rows for each in datasets.values()), default=0)
+    counted = {name: _list_counted(tables.get(name), of, most) for name, of in datasets.items()}
     for name, adversary in tables.items():
         for other in sorted({*tables, *publications} - {name}):
             # Of two with tables, one sentence says it.
             is_said = other in tables and other < name
-            pair = datasets.get(name), datasets.get(other)
+            pair = counted.get(name), counted.get(other)
             is_elsewhere = may_be_same_records(*pair)
             if is_said or not (is_elsewhere or are_same_records(*pair)):
                 continue
-            values = {"adversary": adversary, "dataset": name, "other": other}
+            values = {"adversary": adversary.name, "dataset": name, "other": other}
             key = "publication.table_of_other"
             sentence = Sentence(
                 "divulge.release", f"{key}_elsewhere" if is_elsewhere else key, values
             )
             yield Reservation("not judged", sentence)
+
+
+def _list_counted(adversary: Adversary | None, dataset: Dataset, most: int) -> Dataset | None:
+    """The records that a table is of, if a dataset is one or is shown as one."""
+    if adversary is None or isinstance(dataset, Relation):
+        return dataset
+    return find_attack(adversary).tabulated_records(adversary.settings, dataset, most)
 
 
 def find_tabulated(

@@ -32,7 +32,7 @@ from divulge.tables.settings import (
     list_cell_problems,
     list_dimensions,
 )
-from divulge.tables.table.count_rows import build_table_of_counts
+from divulge.tables.table.count_rows import build_table_of_counts, list_counted_records
 from divulge.tables.table.crosstab_files import write_crosstab
 from divulge.tables.table.published import Published
 from divulge.tables.tables_together import (
@@ -97,6 +97,15 @@ class TablesAttack(AttackDefaults):
         """Its dimensions, and what is summed: who contributed does not change a cell."""
         names = {name for names in list_dimensions(settings) for name in names}
         return names if settings.value is None else names | {settings.value}
+
+    def tabulated_records(
+        self, settings: TablesSettings, dataset: Dataset, most: int
+    ) -> Dataset | None:
+        """Those that cells count, where the records of the dataset are cells."""
+        if not settings.cells:
+            return dataset
+        by, totals = list_dimensions(settings)[0], as_names(settings.total or ())
+        return list_counted_records(dataset, by, settings.value or "", totals, most)
 
     def reveal_table(self, settings: TablesSettings) -> TablesSettings:
         """Without a pattern, so that there is no method to know of."""

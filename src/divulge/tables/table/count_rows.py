@@ -7,10 +7,12 @@ Those that are there must be what is computed, or the file is not what it was ta
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from divulge.data import Column, Dataset
+from divulge.data.column import column_from_codes
 from divulge.tables.table.axis import TOTAL, Axis
 from divulge.tables.table.table import Table
 from divulge.work import InvalidInput, Problem, Problems
@@ -68,6 +70,34 @@ def build_table_of_counts(
         message = f"{wrong:,} rows of totals are not the sums of the cells."
         raise InvalidInput(f'dataset "{dataset.name}"', [Problem("total", message)])
     return table
+
+
+def list_counted_records(
+    dataset: Dataset, by: Sequence[str], value: str, totals: Sequence[str], most: int
+) -> Dataset | None:
+    """The records that cells count, by the attributes of these; None if they are more than `most`.
+
+    >>> import pyarrow as pa
+    >>> cells = Dataset.from_arrow(pa.table({"area": ["N", "S", "T"], "n": [1, 2, 3]}))
+    >>> list_counted_records(cells, ["area"], "n", ["T"], 9).to_arrow()["area"].to_pylist()
+    ['N', 'S', 'S']
+    """
+    problems = Problems(f'dataset "{dataset.name}"')
+    counts = _read_counts(dataset, value, problems)
+    problems.raise_any()
+    marks = list(totals) or [""]
+    for name, mark in zip(by, marks * len(by) if len(marks) == 1 else marks, strict=True):
+        column = dataset.columns[name]
+        is_total = [text is None or str(text) == mark for text in map(column.value, _codes(column))]
+        counts = np.where(np.append(is_total, True)[column.codes], 0, counts)
+    if int(counts.sum()) > most:
+        return None
+    rows = np.repeat(np.arange(dataset.rows), counts)
+    columns = {name: dataset.columns[name] for name in by}
+    return replace(
+        dataset.select(by),
+        columns={n: column_from_codes(c.codes[rows], c.values) for n, c in columns.items()},
+    )
 
 
 def _place_records(
