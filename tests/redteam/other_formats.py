@@ -147,26 +147,28 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     import pyreadstat
 
     frame, about = pyreadstat.read_sav(str(path), user_missing=True)
-    return [
-        {name: about.variable_value_labels.get(name, {}).get(value, value) for name, value in row}
-        for row in map(dict.items, _list_rows(frame.astype(object)))
-    ]
+    rows = _list_rows(frame.astype(object))
+    for row in rows:
+        for name, value in row.items():
+            row[name] = about.variable_value_labels.get(name, {}).get(value, value)
+    return rows
 
 
 def _read_stata(path: Path) -> list[dict[str, Any]]:
-    """By pandas: pyreadstat 1.3 gives numbers from anywhere for missing whole numbers here."""
-    from pandas.io.stata import StataReader
+    """By pandas, but for labels: pyreadstat 1.3 gives numbers from anywhere for missing ones here."""
+    import pandas as pd
+    import pyreadstat
 
-    with StataReader(path, convert_categoricals=False, convert_missing=True) as reader:
-        frame, labels = reader.read().astype(object), reader.value_labels()
-    return [
-        {
-            # The tag of a missing value says that it was hidden.
-            name: HIDDEN_WORD if str(value) == ".s" else labels.get(name, {}).get(value, value)
-            for name, value in row.items()
-        }
-        for row in _list_rows(frame)
-    ]
+    labels = pyreadstat.read_dta(str(path), metadataonly=True)[1].variable_value_labels
+    frame = pd.read_stata(path, convert_categoricals=False, convert_missing=True).astype(object)
+    rows = _list_rows(frame)
+    for row in rows:
+        for name, value in row.items():
+            if str(value)[0:1] == ".":  # the tag of a missing value says that it was hidden
+                row[name] = HIDDEN_WORD if str(value) == ".s" else None
+            else:
+                row[name] = labels.get(name, {}).get(value, value)
+    return rows
 
 
 def _list_rows(frame: Any) -> list[dict[str, Any]]:
