@@ -19,7 +19,7 @@ from divulge.assessment import (
     attacks,
     measures,
 )
-from divulge.assessment.sentence import format_percent, load_catalogue
+from divulge.assessment.sentence import format_number, format_percent, load_catalogue
 from divulge.work import DivulgeError, InvalidInput, Problem
 
 PUPILS = datasets.school_year_example()
@@ -276,6 +276,10 @@ def test_figures_that_differ_are_not_shown_alike() -> None:
 
     assert format_value_and_bound(0.050001, 0.05, format_percent) == ("0.050001", "0.05")
     assert format_value_and_bound(0.05, 0.05, format_percent) == ("5%", "5%")
+    assert format_value_and_bound(3.0000000000000004, 3.0, format_number) == (
+        "3",
+        "3",
+    )
 
 
 def test_a_group_may_have_any_name() -> None:

@@ -109,7 +109,8 @@ def test_without_limits_or_adversaries_the_verdict_says_what_it_is_worth(tmp_pat
         'Not judged: of dataset "p", 2 attributes have no role (id and disability). Give each one, '
         "or say what becomes of attributes without a role "
         '(unlisted = "drop" or "non_identifying").',
-        "Not judged: the release sets no limit, so nothing could fail.",
+        "Not judged: the release sets no limit, so nothing could fail. Add one: a table "
+        "[[limit]] says what an adversary may learn at most.",
         "The release names no adversary, so no attack was run.",
     ]
 

@@ -83,7 +83,8 @@ def format_value_and_bound(
     """Both figures in words; with as many digits as tell them apart where few would not."""
     value_text, bound_text = show(value), show(bound)
     for digits in range(4, 18):
-        if value_text != bound_text or value == bound:
+        # What is beside the bound by the arithmetic of floats alone is at it, and is shown so.
+        if value_text != bound_text or math.isclose(value, bound, rel_tol=1e-14):
             break
         value_text, bound_text = f"{value:.{digits}g}", f"{bound:.{digits}g}"
     return value_text, bound_text

@@ -152,7 +152,8 @@ def _require_single_records(relation: Relation) -> None:
 
 def _build_nameless_error(dataset: Dataset, name: str, missing: int) -> UnjudgedPeopleError:
     records = format_quantity(missing, "record does", "records do")
-    message = f"{records} not say whose they are, so people cannot be counted: not judged."
+    message = f"{records} not say whose they are, so people cannot be counted: not judged. "
+    message += "Leave these records out, or give each person among them a value of their own."
     return UnjudgedPeopleError(f'dataset "{dataset.name}"', [Problem(name, message)])
 
 

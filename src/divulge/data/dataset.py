@@ -356,7 +356,7 @@ def check_names(names: list[str], subject: str) -> None:
     problems = Problems(subject)
     for number, name in enumerate(names, start=1):
         if not name.strip():
-            problems.add(f"column {number}", "has no name in the header.")
+            problems.add(f"column {number}", "has no name in the header; give it one there.")
         elif any("\ud800" <= letter <= "\udfff" for letter in name):
             message = "has a name that is not Unicode text (half a pair of surrogates)."
             problems.add(f"column {number}", message)

@@ -181,6 +181,11 @@ MAX_WEIGHT_RATIO = 50
 """Times their mean that sampling weights are at most: amounts have longer tails. Chosen by hand; no
 benchmark isolates it."""
 
+MIN_DEPENDENT_RECORDS = 10
+"""Records for each value of a quasi-identifier from which on it is no chance that another attribute
+follows from it in all of them; as many must have another value than most. Chosen by hand; no
+benchmark isolates it."""
+
 MIN_BATTERY = 4
 """Attributes of one name but for a number, and of the same few values, that are a battery of
 questions. Chosen by hand; no benchmark isolates it."""
@@ -210,6 +215,11 @@ Chosen by hand; no benchmark isolates it."""
 MOST_ANSWERS = 4
 """Values up to which an attribute that many records share is an answer (yes, no, not asked) and no
 key. Chosen by hand; no benchmark isolates it."""
+
+MIN_RECORDS_OF_CODE = 50
+"""Records for each value from which on an attribute of at most `MAX_BATTERY_VALUES` values is a
+code (a party, a scale) and no key of people, whatever its name. Chosen by hand; no benchmark
+isolates it."""
 
 BYTES_PER_CODE = 4
 """Bytes a code takes while records are read, as the formats estimate it: what `scan` weighs against

@@ -139,7 +139,7 @@ def _borrow_roles(
             matches = [
                 _select_most_similar(similar.get(text, ()), known_attributes) for text in case
             ]
-            cases[case] = _conclude_role(name, *matches)
+            cases[case] = _conclude_role(name, description, *matches)
         proposals[name] = replace(cases[case], attribute=name)
     return proposals
 
@@ -158,7 +158,9 @@ def _drop_repeated_attributes(base: Iterable[KnownAttribute]) -> list[KnownAttri
     return list(first_of_kind.values())
 
 
-def _conclude_role(name: str, *matches: Sequence[tuple[float, KnownAttribute]]) -> Proposal:
+def _conclude_role(
+    name: str, description: str, *matches: Sequence[tuple[float, KnownAttribute]]
+) -> Proposal:
     """A category from what is most alike to a name and to its description."""
     reasons: dict[Role, str] = {}
     degrees: dict[Role, float] = {}
@@ -173,6 +175,10 @@ def _conclude_role(name: str, *matches: Sequence[tuple[float, KnownAttribute]]) 
             topic = topic or ("number" if _says_only_number(match, degree) else match.topic)
     if not reasons:
         return Proposal(attribute=name, role=None, status="unknown", reasons=("not recognised",))
+    if _is_described_by_name(name, description, matches[0]):
+        # "Age of card-holder" is about an age; whose it is does not make it an id.
+        reasons = {"quasi_identifier": reasons["quasi_identifier"]}
+        degrees = {"quasi_identifier": degrees["quasi_identifier"]}
     if len(reasons) > 1 and degrees.get("time", 1.0) < 0.95:
         del reasons["time"], degrees["time"]  # earnings of a month are earnings
     best = max(degrees, key=lambda role: degrees[role])
@@ -202,6 +208,24 @@ def _conclude_role(name: str, *matches: Sequence[tuple[float, KnownAttribute]]) 
         candidates=tuple(reasons),
         topic=topic,
     )
+
+
+def _is_described_by_name(
+    name: str, description: str, matches: Sequence[tuple[float, KnownAttribute]]
+) -> bool:
+    """Whether a name is that of a known quasi-identifier, and the description says it again.
+
+    >>> known = [(1.0, KnownAttribute("age", "quasi_identifier", "person"))]
+    >>> _is_described_by_name("AGE", "Age of card-holder", known)
+    True
+    >>> _is_described_by_name("AGE", "Number of card-holder", known)
+    False
+    """
+    words = split_words(name)
+    is_known = bool(matches) and all(
+        match.role == "quasi_identifier" and degree >= 0.98 for degree, match in matches
+    )
+    return is_known and bool(words) and split_words(description)[: len(words)] == words
 
 
 _OF_ONE: frozenset[Role] = frozenset({*SINGLE_ROLES, "identifier", "group"})

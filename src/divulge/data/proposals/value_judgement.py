@@ -15,6 +15,7 @@ import numpy as np
 from divulge.data import tuning
 from divulge.data.dataset import Dataset
 from divulge.data.dictionary import SINGLE_ROLES, Role
+from divulge.data.proposals.dependent_attributes import doubt_dependent_attributes
 from divulge.data.proposals.name_similarity import drop_numbers, split_words
 from divulge.data.proposals.proposal import Proposal, Status
 from divulge.data.proposals.record_structure import RecordStructure, find_record_structure
@@ -35,10 +36,10 @@ def judge_by_values(dataset: Dataset, proposals: Mapping[str, Proposal]) -> dict
         if name in structure.evidence:
             evidence.insert(0, structure.evidence[name])
         proposal = _doubt_weights(dataset, _exclude_keys(dataset, proposal))
-        judged[name] = _weigh_evidence(proposal, evidence)
+        judged[name] = _doubt_places(dataset, _weigh_evidence(proposal, evidence))
     judged = _find_repeated_ids(dataset, judged, structure)
     judged = _choose_single_roles(dataset, judged)
-    return _find_batteries(dataset, judged)
+    return doubt_dependent_attributes(dataset, _find_batteries(dataset, judged))
 
 
 def flag_shared_single_roles(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
@@ -67,7 +68,10 @@ def _exclude_keys(dataset: Dataset, proposal: Proposal) -> Proposal:
     values = len(dataset.columns[proposal.attribute].values)
     too_few = values < dataset.rows * tuning.MIN_KEY_SHARE
     is_answer = values <= tuning.MOST_ANSWERS < dataset.rows / tuning.MOST_ANSWERS
-    if proposal.is_decided or values == 0 or not (too_few or is_answer):
+    is_code = (
+        values <= tuning.MAX_BATTERY_VALUES and values * tuning.MIN_RECORDS_OF_CODE <= dataset.rows
+    )
+    if proposal.is_decided or values == 0 or not (too_few or is_answer or is_code):
         return proposal
     reason = f"{values:,} values among {dataset.rows:,} records are no key"
     if proposal.status == "conflict":
@@ -93,6 +97,8 @@ def _doubt_weights(dataset: Dataset, proposal: Proposal) -> Proposal:
         reason = "but some records have no number, and every record has a weight"
     elif min(numbers, default=1) <= 0:
         reason = "but some values are not above 0, and a weight is"
+    elif unit := _find_unit_of_mass(dataset, proposal.attribute):
+        reason = f'but it may be the weight of a body: its description says "{unit}"'
     elif body := _find_body_measures(dataset):
         reason = f'but it may be the weight of a body, as "{body}" is beside it'
     else:
@@ -100,10 +106,50 @@ def _doubt_weights(dataset: Dataset, proposal: Proposal) -> Proposal:
     return replace(proposal, status="doubt", reasons=(*proposal.reasons, reason))
 
 
+_MASSES = {
+    "kg",
+    "kilo",
+    "kilos",
+    "kilogram",
+    "kilograms",
+    "kilogramm",
+    "lb",
+    "lbs",
+    "pound",
+    "pounds",
+}
+
+
+def _find_unit_of_mass(dataset: Dataset, attribute: str) -> str | None:
+    """A unit in which bodies are weighed, in the name or the description of an attribute."""
+    words = split_words(f"{attribute} {dataset.dictionary[attribute].description}")
+    return next((word for word in words if word in _MASSES), None)
+
+
+_PLACES = {"residence", "residency", "birthplace", "neighbourhood", "neighborhood", "hometown"}
+
+
+def _doubt_places(dataset: Dataset, proposal: Proposal) -> Proposal:
+    """What holds of the place where somebody lives tells that place, such as a price there."""
+    if proposal.role != "non_identifying" or proposal.status != "settled" or proposal.is_decided:
+        return proposal
+    words = _PLACES.intersection(split_words(dataset.dictionary[proposal.attribute].description))
+    if not words or proposal.is_from_codebook:
+        return proposal
+    reason = (
+        f'but its description says "{min(words)}": what holds of a place tells the place '
+        "(quasi_identifier?)"
+    )
+    return replace(
+        proposal, role="quasi_identifier", status="doubt", reasons=(*proposal.reasons, reason)
+    )
+
+
 def _find_body_measures(dataset: Dataset) -> str | None:
     """An attribute that says how tall or heavy somebody is, if there is one."""
     tall = {"height", "bmi", "altura", "estatura", "altezza", "statura", "talla", "taille"}
-    return next((n for n in dataset.names if tall & set(drop_numbers(split_words(n)))), None)
+    described = ((n, f"{n} {dataset.dictionary[n].description}") for n in dataset.names)
+    return next((n for n, text in described if tall & set(drop_numbers(split_words(text)))), None)
 
 
 def _weigh_evidence(proposal: Proposal, evidence: Sequence[RoleEvidence]) -> Proposal:

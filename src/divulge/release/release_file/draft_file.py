@@ -165,7 +165,7 @@ def draft(
     return Draft(
         text="\n".join(lines) + "\n",
         proposals={name: each.categorisation for name, each in drafts.items()},
-        kinds={name: each.kind for name, each in drafts.items()},
+        kinds={name: replace(each.kind, doubts=each.doubts) for name, each in drafts.items()},
         published={name: each.published for name, each in drafts.items()},
         hierarchies=_list_files(hierarchies.values()),
         answers=answers,

@@ -12,7 +12,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SEPARATORS = (",", ";", "\t", "|")
 QUOTES = ('"', "'")
+ROW_NAME = "row name"
 ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1", "iso-8859-15", "mac-roman")
 # In these encodings every mark is the one byte that it is in ASCII, and stands for nothing else.
 ASCII_COMPATIBLE = ("ascii", "utf-8", "cp125", "iso8859-", "mac-roman")
@@ -102,7 +103,7 @@ def detect_dialect(path: Path, options: Options) -> Dialect:
         raise InvalidInput(str(path), [Problem(f"line {_find_first_line(sample)}", message)])
     line_bytes = sum(len(line.encode("utf-8", "replace")) for line in sample) // max(1, len(sample))
     return Dialect(
-        names=tuple(names),
+        names=_name_row_names(names),
         # A text among figures may be in a record as well; a figure for a name makes that likelier.
         names_confirmed=options.header or (has_names and not has_figure(names)),
         separator=separator,
@@ -114,6 +115,21 @@ def detect_dialect(path: Path, options: Options) -> Dialect:
         header_lines=header_lines,
         bytes_per_line=line_bytes,
     )
+
+
+def _name_row_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, with one for the first column where it alone has none: R and pandas write rows so.
+
+    >>> _name_row_names(["", "age", "sex"]), _name_row_names(["", "age", ""])
+    (('row name', 'age', 'sex'), ('', 'age', ''))
+    """
+    if not names:
+        return ()
+    first, *others = names
+    if first.strip() or not others or not all(name.strip() for name in others):
+        return tuple(names)
+    numbered = (ROW_NAME, *(f"{ROW_NAME} {number}" for number in range(2, len(names) + 2)))
+    return (next(name for name in numbered if name not in others), *others)
 
 
 def _choose_separator(path: Path, sample: list[str], quote: str, options: Options) -> str:
@@ -257,10 +273,13 @@ def _detect_quote(sample: list[str]) -> str:
     def has_quoted_fields(separator: str) -> bool:
         escaped = re.escape(separator)
         quoted_field = re.compile(rf"(^|{escaped})'[^']*'({escaped}|$)")
-        rows = [line.rstrip("\r\n") for line in sample[1:]]
+        quoted_names = re.compile(rf"'[^']*'({escaped}'[^']*')+")
+        header, *rows = (line.rstrip("\r\n") for line in sample)
+        if quoted_names.fullmatch(header):
+            return True  # numbers below need no marks
         return sum(bool(quoted_field.search(row)) for row in rows) * 2 >= len(rows) > 0
 
-    return "'" if any(has_quoted_fields(separator) for separator in SEPARATORS) else '"'
+    return "'" if sample and any(has_quoted_fields(separator) for separator in SEPARATORS) else '"'
 
 
 def _detect_separator(sample: list[str], quote: str) -> str:

@@ -13,9 +13,14 @@ from functools import cached_property
 
 from divulge.data import Categorisation, Dataset, KindProposal, Proposal, Role
 from divulge.data.dictionary import ROLES, WITHHELD_ROLES
+from divulge.release.release_file.draft_sections.comments import say
+from divulge.release.release_file.toml_text import format_value
 
-_NOT_OF_PERSONS = ("contact", "transaction")
-"""Names, addresses and receipts: two people may share them, and one may have several."""
+_NOT_OF_PERSONS = ("contact", "transaction", "record")
+"""Names, addresses, receipts, rows: two people may share them, and one may have several."""
+
+_WITHOUT_KEYS = ("histories", "totals", "crosstab", "parties")
+"""Kinds that are attacked, or left alone, without quasi-identifiers."""
 
 
 @dataclass(kw_only=True, frozen=True)
@@ -46,6 +51,29 @@ class DatasetDraft:
         if repeated is not None:
             roles[repeated] = "person"
         return {name: roles[name] for name in self.dataset.names if name in roles}
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """What speaks against what the dataset is taken for, and what it lacks."""
+        doubts = list(self.kind.doubts)
+        person = next((n for n, r in self.role_of.items() if r == "person"), None)
+        if person is not None and self.kind.user is None and not self._is_proposed(person):
+            values = len(self.dataset.columns[person].values)
+            doubts.append(
+                say(
+                    "repeated_id",
+                    attribute=format_value(person),
+                    records=self.dataset.rows,
+                    values=values,
+                )
+            )
+        if self.published and not self.keys and self.kind.kind not in _WITHOUT_KEYS:
+            doubts.append(say("no_keys"))
+        return tuple(doubts)
+
+    def _is_proposed(self, person: str) -> bool:
+        """Whether the data say that an attribute numbers people, and not only that it repeats."""
+        return self.categorisation.proposals[person].role == "person"
 
     def _list_moments_as_keys(self, roles: Mapping[str, Role]) -> dict[str, Role]:
         """Where nobody has records at several moments, when something was is known of somebody."""

@@ -77,7 +77,7 @@ def _describe_kind(draft: DatasetDraft) -> Iterator[str]:
     reasons = "; ".join(draft.kind.reasons)
     said = say(f"kind.{draft.kind.kind}")
     yield format_comment(f"{said}: {reasons}." if reasons else f"{said}.")
-    for doubt in draft.kind.doubts:
+    for doubt in draft.doubts:
         yield comment_on("doubt", remark=doubt)
 
 
