@@ -6,6 +6,7 @@ from divulge.events.estimates import Estimate, Marginals, estimate
 from divulge.events.history.history import History
 from divulge.events.history.presets import PRESETS
 from divulge.events.knowledge.attacker import Attacker
+from divulge.events.knowledge_risk import KnowledgeRisk, KnowledgeRisks, list_knowledge_risks
 from divulge.events.ten_attackers import TEN, TenAttackers, ten_attackers
 from divulge.events.unicity import UnicityCurve, unicity, unicity_curve
 
@@ -16,11 +17,14 @@ __all__ = [
     "Estimate",
     "EventAssessment",
     "History",
+    "KnowledgeRisk",
+    "KnowledgeRisks",
     "Marginals",
     "TenAttackers",
     "UnicityCurve",
     "attack",
     "estimate",
+    "list_knowledge_risks",
     "ten_attackers",
     "unicity",
     "unicity_curve",

@@ -78,6 +78,8 @@ class TenAttackers:
     """The same from marginals alone."""
     product: tuple[float, ...]
     """The paper's product formula: not a probability."""
+    released: tuple[EventAssessment, ...] = ()
+    """What each of them finds in a protected release, if there is one."""
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -127,16 +129,32 @@ class TenAttackers:
             assessment,
             model=f"ten, {assessment.model}",
             sentences=(*sentences, *assessment.sentences),
-            figures={**assessment.figures, "largest_error_of_estimates": largest_error},
+            figures={
+                **assessment.figures,
+                "largest_error_of_estimates": largest_error,
+                **{f"attacker_{n}": share for n, share in enumerate(self.exact)},
+                **{f"attacker_{n}_certain": share for n, share in enumerate(self.certain)},
+                **{f"attacker_{n}_estimate": share for n, share in enumerate(self.estimated)},
+            },
             _chart=self.chart,
             _details=self.details,
         )
+
+    @property
+    def after(self) -> tuple[float, ...]:
+        """The share that each attacker identifies in the protected release."""
+        return tuple(each.probabilistic.posterior for each in self.released)
+
+    @property
+    def certain_after(self) -> tuple[float, ...]:
+        """The share of which one user only fits, rightly, in the protected release."""
+        return tuple(each.deterministic.posterior for each in self.released)
 
     def details(self) -> Details:
         """The table of the ten, the distributions behind it, and users against records."""
         pictures = self.charts()
         del pictures["ten"]
-        head = _read_head()
+        head = self._read_head()
         return Details(head, self.rows(), tuple(range(2, len(head))), tuple(pictures.values()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,11 +177,32 @@ class TenAttackers:
                     "error": self.errors[n],
                     "marginals": self.marginals[n],
                     "product": self.product[n],
+                    **self._describe_after(n),
                 }
                 for n, knows in enumerate(TEN)
             ],
-            "remarks": [sentence.render() for sentence in self.history.remarks()],
+            "remarks": [sentence.render() for sentence in self.remarks()],
         }
+
+    def _describe_after(self, number: int) -> dict[str, Any]:
+        if not self.released:
+            return {}
+        found = self.released[number]
+        return {
+            "after": self.after[number],
+            "certain_after": self.certain_after[number],
+            "claim_after": found.claim,
+        }
+
+    def remarks(self) -> list[Sentence]:
+        """What was out of the ordinary in the records, and what figures after a release are."""
+        of_release = {
+            sentence.key: sentence
+            for each in self.released
+            for sentence in each.sentences
+            if sentence.key.startswith(("maybe", "remark.maybe"))
+        }
+        return [*self.history.remarks(), *of_release.values()]
 
     def to_arrow(self) -> pa.Table:
         """One row per attacker."""
@@ -184,6 +223,11 @@ class TenAttackers:
                 str(self.estimated_ranks[n]),
                 f"{self.marginals[n]:.4f}",
                 format_number(self.product[n]),
+                *(
+                    [f"{self.after[n]:.4f}", f"{self.certain_after[n]:.4f}"]
+                    if self.released
+                    else []
+                ),
             )
             for n, words in enumerate(describe_ten())
         ]
@@ -217,11 +261,15 @@ class TenAttackers:
         return pictures
 
     def __str__(self) -> str:
-        return f"{align_table(_read_head(), self.rows())}\n{self._describe_weight()}"
+        return f"{align_table(self._read_head(), self.rows())}\n{self._describe_weight()}"
 
     def _repr_html_(self) -> str:
-        table = html.render_table(_read_head(), self.rows())
+        table = html.render_table(self._read_head(), self.rows())
         return table + html.render_paragraphs([self._describe_weight()])
+
+    def _read_head(self) -> tuple[str, ...]:
+        after = read_phrases(CATALOGUE, "head.ten_after") if self.released else ()
+        return (*read_phrases(CATALOGUE, "head.ten_attackers"), *after)
 
     def _describe_weight(self) -> str:
         return Sentence(CATALOGUE, "drawn.weight", {"drawn": describe_drawn(self.weight)}).render()
@@ -229,7 +277,9 @@ class TenAttackers:
     def __rich__(self) -> RenderableType:
         from rich.table import Table
 
-        table = Table(*_read_head(), box=None, header_style="dim", caption=self._describe_weight())
+        table = Table(
+            *self._read_head(), box=None, header_style="dim", caption=self._describe_weight()
+        )
         for row in self.rows():
             table.add_row(*row)
         return table
@@ -240,12 +290,13 @@ def describe_ten() -> tuple[str, ...]:
     return read_phrases(CATALOGUE, "ten_attackers.knows")
 
 
-def _read_head() -> tuple[str, ...]:
-    return read_phrases(CATALOGUE, "head.ten_attackers")
-
-
 def ten_attackers(
-    history: History, weight: Weight = "record", guess: Guess = "uniform", count: Count = "kinds"
+    history: History,
+    weight: Weight = "record",
+    guess: Guess = "uniform",
+    count: Count = "kinds",
+    *,
+    release: History | None = None,
 ) -> TenAttackers:
     """Run the ten attackers on a history, exactly, and estimate them from its totals.
 
@@ -254,6 +305,8 @@ def ten_attackers(
         weight: what is drawn at random: `record`, `event` or `user`.
         guess: `uniform` among the users who match, or the `best`.
         count: `kinds` counts distinct items of an event, `records` its records.
+        release: a protected version: what each knows comes from `history`, who may be meant from
+            `release`.
 
     >>> import divulge as dv
     >>> purchases = History(dv.datasets.purchases_example(), "user", "date", "goods")
@@ -262,7 +315,7 @@ def ten_attackers(
     """
     require_history("ten attackers", history)
     problems = Problems("ten attackers")
-    problems.extend("", problems_with_release(history, None))
+    problems.extend("", problems_with_release(history, release))
     if isinstance(weight, Mapping):
         message = 'the ten weigh by "record", "event" or "user"; with a prior, attack one by one.'
         problems.add("weight", message)
@@ -274,6 +327,12 @@ def ten_attackers(
         Attacker(_substitute_count(knows, count), weight=weight, guess=guess) for knows in TEN
     ]
     matched = list(_match_all(history, attackers))
+    released: list[EventAssessment] = []
+    if release is not None:
+        with work.step("Running ten attackers on the release", len(TEN)) as step:
+            for attacker in attackers:
+                released.append(attack(history, attacker, release))
+                step.advance()
     totals = Marginals.of(history)
     return TenAttackers(
         history=history,
@@ -285,6 +344,7 @@ def ten_attackers(
         estimated=tuple(estimate(totals, knows, weight) for knows in TEN),
         marginals=tuple(estimate(totals, knows, weight, "marginals") for knows in TEN),
         product=tuple(estimate(totals, knows, weight, "product") for knows in TEN),
+        released=tuple(released),
     )
 
 

@@ -164,6 +164,9 @@ def attack(
     weight: Weight = "record",
     guess: Guess = "uniform",
     seed: Seed = 0,
+    each: Annotated[
+        bool, typer.Option("--each", help="Which day or item is dangerous, row by row.")
+    ] = False,
     chart: ChartFile = None,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -182,17 +185,21 @@ def attack(
         )
         assessment = events.attack(history, attacker, records.read_release(release, rounded), seed)
         groups = None if by is None else assessment.by(by)
+        rows = events.list_knowledge_risks(history, attacker) if each else None
         _save_chart(assessment, chart)
-    content = (
-        assessment.to_dict() if groups is None else {**assessment.to_dict(), "by": groups.to_dict()}
-    )
-    _print_content(content if json else [assessment, groups], json)
+    content = assessment.to_dict()
+    content |= {} if groups is None else {"by": groups.to_dict()}
+    content |= {} if rows is None else {"each": rows.to_dict()}
+    shown = None if rows is None else str(rows)
+    _print_content(content if json else [assessment, groups, shown], json)
 
 
 @app.command()
 @add_history_options
 def ten(
     records: HistorySource,
+    release: Release = None,
+    rounded: Rounded = None,
     weight: Weight = "record",
     guess: Guess = "uniform",
     count: Annotated[str, typer.Option(help="How many: kinds (distinct items) or records.")] = (
@@ -209,16 +216,22 @@ def ten(
     from divulge.cli.output import build_sentence
 
     with (
-        set_run_conditions(None, {"--chart": chart}, records.files, overwrite),
+        set_run_conditions(None, {"--chart": chart}, [*records.files, release], overwrite),
         _open_chart_folder(charts, records.files, overwrite) as place,
     ):
         history = records.read_history()
-        result = events.ten_attackers(history, weight, guess, count)  # type: ignore[arg-type]
+        result = events.ten_attackers(
+            history,
+            weight,  # type: ignore[arg-type]  # checked there
+            guess,  # type: ignore[arg-type]
+            count,  # type: ignore[arg-type]
+            release=records.read_release(release, rounded),
+        )
         groups = {} if by is None else result.by(by)
         _save_chart(result, chart)
         if place is not None:
             place.write(lambda folder: _draw_all(result, folder))
-    remarks = [sentence.render() for sentence in history.remarks()]
+    remarks = [sentence.render() for sentence in result.remarks()]
     broken_down = {"by": {str(n): each.to_dict() for n, each in groups.items()}} if groups else {}
     parts = [
         part

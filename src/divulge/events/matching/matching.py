@@ -182,6 +182,21 @@ class KnowledgeMatching:
         keys, _ = self._keys
         return keys[self.history.event_of_record] if self._of_events else keys
 
+    def weigh_records(self) -> Floats:
+        """What each record weighs when one is drawn, in the order of the history."""
+        history = self.history
+        weights: Floats = np.ones(history.records)
+        if self.weight == "event":
+            # Knowledge that several records of an event share is known once of the event.
+            _, first = np.unique(self.list_record_keys(), return_index=True)
+            weights = np.zeros(history.records)
+            weights[first] = 1.0
+        elif self.weight != "record":
+            weights = weigh_record_by_user(history, self.weight)[
+                history.user_of_event[history.event_of_record]
+            ]
+        return weights
+
     @cached_property
     def _codes_by_row(self) -> tuple[list[Ints], bool]:
         parts = [encode_facet(self.history, facet) for facet in self.facets]
