@@ -862,6 +862,7 @@ NOT_TUNED_IN_FUNCTIONS: dict[str, dict[str, set[float]]] = {
     "records/sweep/cube_rows.py": {"primes of hashes": {1_000_003, 2_654_435_761}},
     "records/sweep/result.py": {"a column": {3}},
     "records/sweep/sweep.py": {"bytes": {12, 28}},
+    "events/knowledge_risk.py": {"the calendar": {3, 4, 7, 12, 1970}},
     "events/history/calendar.py": {"the calendar": {3, 6, 7, 12, 1970, 3_600_000_000}},
     "events/history/ordering.py": {"constants of a hash": {0x9E3779B97F4A7C15, 0xD1B54A32D192ED03}},
     "events/knowledge/facets.py": {"last digits of a double": {4}},

@@ -67,6 +67,12 @@ def run_command(line: str) -> tuple[int, str]:
     return result.exit_code, "\n".join(lines).strip("\n")
 
 
+def select_lasting(output: str) -> list[str]:
+    """What stays where cells are suppressed at random, by a secret of each protection."""
+    lasting = ("The table that reader sees", "PASS", "Every limit", "pass ", "Only the files")
+    return [re.sub(r"\d+", "#", each) for each in output.splitlines() if each.startswith(lasting)]
+
+
 def record(name: str, outputs: Sequence[str]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     start = text.index(f"## `{name}`")
@@ -116,8 +122,9 @@ def test_the_session_in_the_docs_is_what_a_terminal_shows(
     if os.environ.get("DIVULGE_RECORD"):
         record(name, [output for _, output in ended])
         commands = find_commands(name, PAGE.read_text(encoding="utf-8"))
-    for (_, output), (_, said) in zip(ended, commands, strict=True):
-        assert output == said
+    for (_, output), (command, said) in zip(ended, commands, strict=True):
+        is_drawn = name == "census.csv" and "protect" in command
+        assert select_lasting(output) == select_lasting(said) if is_drawn else output == said
     assert tuple(code for code, _ in ended) == FILES[name][1]
     assert source.read_bytes() == original
     drafted = draft([source], tmp_path, experience=Experience.shipped())
