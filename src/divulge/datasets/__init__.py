@@ -1,5 +1,6 @@
 """Data to try things on: seeded generators, and the papers' small examples. All synthetic."""
 
+from divulge.datasets.business_survey import business_survey
 from divulge.datasets.companies import inflation_and_growth
 from divulge.datasets.examples import (
     frequency_table_example,
@@ -19,6 +20,7 @@ from divulge.datasets.trade import TradeMonth, trade_month
 
 __all__ = [
     "TradeMonth",
+    "business_survey",
     "frequency_table_example",
     "inflation_and_growth",
     "inflation_and_growth_example",
