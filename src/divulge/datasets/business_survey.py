@@ -34,7 +34,7 @@ FIRMS_PER_CELL = 4
 """Firms for each combination of group, region and size class where their number is not given."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Detail:
     """How fine the classifications are."""
 
@@ -54,9 +54,9 @@ class _Detail:
 
 
 DETAILS = {
-    "small": _Detail(9, 2, 3, 3, 3),
-    "medium": _Detail(12, 3, 5, 4, 4),
-    "large": _Detail(15, 4, 6, 5, 6),
+    "small": _Detail(sections=9, divisions=2, groups=3, states=3, regions=3),
+    "medium": _Detail(sections=12, divisions=3, groups=5, states=4, regions=4),
+    "large": _Detail(sections=15, divisions=4, groups=6, states=5, regions=6),
 }
 
 

@@ -255,3 +255,22 @@ isolates it."""
 MOST_COMBINATIONS = 4_096
 """Combinations of the attributes of linked tables of which it is asked whether records show all of
 the tables; of more, that is not judged. Chosen by hand; no benchmark isolates it."""
+
+MOST_EXACT_CELLS = 1_500
+"""Suppressed cells up to which the interval of each is computed; of more, cells that whole-numbered
+tables certify are left without. Two linear programs a cell take some seconds at this size
+(`benchmarks/tables.py --survey`)."""
+
+STALE_CERTIFICATES = 6
+"""Draws in a row that certify hardly any further cell, after which the rest get their intervals. By
+hand, on the made-up survey of businesses: each costs less than the intervals of a few cells."""
+
+STALE_CERTIFICATE_SHARE = 0.01
+"""Share of the open cells that a draw must certify to count as more than hardly any. By hand."""
+
+CERTIFICATE_REPAIRS = 4
+"""Programs of one draw: the first, and again with all cells held that were not whole. By hand, on
+the made-up survey of businesses, where the second is mostly whole."""
+
+CERTIFICATE_SEED = 20261119
+"""Of the signs with which cells are drawn, so that a table is judged the same every time."""

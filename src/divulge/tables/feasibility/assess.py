@@ -14,6 +14,7 @@ import numpy as np
 from divulge.assessment import Assessment, Most, Sentence
 from divulge.qif import PriorPosterior
 from divulge.tables.feasibility.cell_intervals import Intervals, intervals
+from divulge.tables.feasibility.certificates import Certificates, certify_cells
 from divulge.tables.feasibility.insiders import find_cells_known_to_insiders
 from divulge.tables.feasibility.sensitivity import (
     Protection,
@@ -108,6 +109,9 @@ class Judgement:
     is_open: Bools
     has_levels: bool
     to_insiders: int | None
+    certified: Ints
+    """Cells of the table that whole-numbered tables show to be protected, or not to be known; their
+    intervals were not computed, and what stands for them is the least that they are."""
 
 
 def judge_cells(
@@ -136,24 +140,30 @@ def judge_cells(
     if protection is None:
         protection = compute_protection(table, rules or SensitivityRules(), width, share)
     values = table.units[cells]
-    cell_intervals = intervals(published)
-    low, high = values.astype(float), values.astype(float)
+    certificates = certify_cells(
+        published, table.units, table.structure.to_mask(sensitive), protection
+    )
     hidden = published.suppressed[cells]
-    places = np.searchsorted(cell_intervals.cells, cells[hidden])
-    low[hidden], high[hidden] = cell_intervals.lower[places], cell_intervals.upper[places]
+    cell_intervals, certified, low, high = _bound_cells(table, published, cells, certificates)
+    # How many values there may be at the most: a certified cell has no interval.
+    spread = np.maximum(high - low, 0)
+    if certified.any():
+        largest = find_smallest_totals(_build_largest_table(published, cell_intervals))[cells]
+        spread = np.where(certified[cells], largest, spread)
     chance, is_exact = np.ones(len(cells)), np.ones(len(cells), dtype=bool)
-    value_counts = count_marginals(published, cell_intervals) if len(cells) else {}
+    is_counted = len(cells) > 0 and certificates is None
+    value_counts = count_marginals(published, cell_intervals) if is_counted else {}
     for place in np.flatnonzero(high > low):
         counter = value_counts.get(int(cells[place]))
         is_exact[place] = counter is not None
         if counter is None:
-            chance[place] = 1 / (high[place] - low[place] + 1)
+            chance[place] = 1 / (spread[place] + 1)
         else:  # of whole numbers there may be fewer than an interval of fractions holds
             chance[place] = max(counter.values()) / sum(counter.values())
             low[place], high[place] = min(counter), max(counter)
     is_lacking = protection.is_lacking(cells, values, low, high)
     is_open = np.zeros(len(cells), dtype=bool)
-    doubtful = np.flatnonzero(~is_exact & ~is_lacking)
+    doubtful = np.flatnonzero(~is_exact & ~is_lacking & ~certified[cells])
     if not cell_intervals.integral and len(doubtful):
         proven = find_proven_intervals(
             published, table.units, cell_intervals, cells[doubtful], protection
@@ -162,7 +172,8 @@ def judge_cells(
     if is_limited_by_records(table):
         asked = np.flatnonzero(hidden & ~is_lacking)
         is_exact[hidden] = False
-        chance[hidden] = 1 / (np.maximum(high - low, 0)[hidden] + 1)
+        width = np.where(certified[cells], spread, np.maximum(high - low, 0))
+        chance[hidden] = 1 / (width[hidden] + 1)
         known, untold = find_cells_known_by_records(
             published, table.units, cells[asked], protection
         )
@@ -190,7 +201,28 @@ def judge_cells(
         is_open=is_open,
         has_levels=has_own_levels or rules_on_amounts or not (width is None and share is None),
         to_insiders=to_insiders,
+        certified=np.flatnonzero(certified),
     )
+
+
+def _bound_cells(
+    table: Table, published: Published, cells: Ints, certificates: Certificates | None
+) -> tuple[Intervals, Bools, Floats, Floats]:
+    """Intervals of cells that are not certified; of every cell the bounds by which it is judged."""
+    values = table.units[cells].astype(float)
+    hidden = published.suppressed[cells]
+    certified = np.zeros(table.structure.size, dtype=bool)
+    low, high = values.copy(), values.copy()
+    if certificates is None:
+        cell_intervals = intervals(published)
+    else:
+        certified = certificates.is_certified
+        low, high = certificates.low[cells], certificates.high[cells]
+        cell_intervals = intervals(published, published.suppressed & ~certified)
+    bounded = hidden & ~certified[cells]
+    places = np.searchsorted(cell_intervals.cells, cells[bounded])
+    low[bounded], high[bounded] = cell_intervals.lower[places], cell_intervals.upper[places]
+    return cell_intervals, certified, low, high
 
 
 def assess_judgement(table: Table, judgement: Judgement, name: str) -> Assessment:
@@ -222,6 +254,7 @@ def assess_judgement(table: Table, judgement: Judgement, name: str) -> Assessmen
         most=most,
         sentences=(
             *_describe_findings(judgement, before),
+            *describe_certificates(judgement.certified),
             *describe_circumstances(table, published.zeros),
         ),
         figures={
@@ -247,6 +280,13 @@ def describe_circumstances(table: Table, zeros: Zeros) -> tuple[Sentence, ...]:
     if table.unused_weight is not None:
         keys.append(Sentence(CATALOGUE, "weight.unused", {"weight": table.unused_weight}))
     return tuple(keys)
+
+
+def describe_certificates(certified: Ints) -> tuple[Sentence, ...]:
+    """Which cells have no interval, since it was not needed to say that they are protected."""
+    if len(certified) == 0:
+        return ()
+    return (Sentence(CATALOGUE, "certified", {"count": len(certified)}),)
 
 
 def _assess_nothing(published: Published, name: str) -> Assessment:
@@ -296,18 +336,25 @@ def _describe_findings(judgement: Judgement, before: Floats) -> tuple[Sentence, 
         keys.append("not_proven")
     keys.append("guessed.exact" if is_exact.all() else "guessed.bound")
     sentences = [Sentence(CATALOGUE, key, values) for key in keys]
-    if width.min() > 0 and np.isfinite(width.min()):
+    is_whole = len(judgement.certified) == 0
+    if is_whole and width.min() > 0 and np.isfinite(width.min()):
         sentences.append(Sentence(CATALOGUE, "narrowest.text", {"values": float(width.min()) + 1}))
     return tuple(sentences)
 
 
 def _build_largest_table(published: Published, cell_intervals: Intervals) -> Table:
-    """The table with the largest value that every suppressed cell may have: no other is known."""
+    """The table with the largest value that every suppressed cell may have: no other is known.
+
+    A cell without an interval has at the most the smallest total that contains it.
+    """
     units = published.units.copy()
+    is_unbounded = published.unknown.copy()
+    is_unbounded[cell_intervals.cells] = False
+    units[is_unbounded] = int(LARGEST_CELL_VALUE)
     units[cell_intervals.cells] = np.minimum(cell_intervals.upper, LARGEST_CELL_VALUE).astype(
         np.int64
     )
-    return Table(
+    table = Table(
         published.structure,
         units,
         published.decimals,
@@ -315,6 +362,12 @@ def _build_largest_table(published: Published, cell_intervals: Intervals) -> Tab
         published.lowest,
         zeros=published.zeros,
     )
+    while is_unbounded.any():
+        most = np.minimum(units, find_smallest_totals(table) + table.floor)
+        if np.array_equal(most[is_unbounded], units[is_unbounded]):
+            break
+        units[is_unbounded] = most[is_unbounded]
+    return table
 
 
 def find_smallest_totals(table: Table) -> Ints:

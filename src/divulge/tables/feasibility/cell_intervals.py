@@ -94,8 +94,9 @@ class Intervals(Mapping[Key, tuple[Number, Number]]):
     def explain(self) -> list[str]:
         """How many cells are suppressed, which are known nevertheless and why, in sentences."""
         catalogue = "divulge.tables"
-        sentences = [Sentence(catalogue, "audit.suppressed", {"count": len(self)})]
-        if len(self):
+        suppressed = int(self.published.suppressed.sum())
+        sentences = [Sentence(catalogue, "audit.suppressed", {"count": suppressed})]
+        if suppressed:
             known = {"count": len(self.disclosed)}
             sentences.append(Sentence(catalogue, "audit.known", known))
         sentences += [disclosure.sentence for disclosure in self.disclosures()]

@@ -8,13 +8,17 @@ fails if no value in its interval would content the rules, and else it is not ju
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from divulge.assessment import Sentence
-from divulge.tables.feasibility.assess import describe_circumstances, judge_cells
+from divulge.tables.feasibility.assess import (
+    describe_certificates,
+    describe_circumstances,
+    judge_cells,
+)
 from divulge.tables.feasibility.cell_intervals import Intervals, intervals
 from divulge.tables.feasibility.sensitivity import (
     Protection,
@@ -41,6 +45,8 @@ class TableAudit:
     is_lacking: Bools
     is_open: Bools
     sentences: Sequence[Sentence]
+    certified: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    """Cells that whole-numbered tables show to be protected; their intervals were not computed."""
 
     @property
     def status(self) -> Literal["pass", "fail", "not judged"]:
@@ -77,6 +83,7 @@ class TableAudit:
             "status": self.status,
             "unprotected": [list(key) for key in self.unprotected],
             "undecided": [list(key) for key in self.undecided],
+            "certified": len(self.certified),
         }
 
     def _list_keys(self, mask: Bools) -> list[Key]:
@@ -138,7 +145,12 @@ def audit(
         judged=judgement.cells,
         is_lacking=judgement.is_lacking,
         is_open=judgement.is_open,
-        sentences=(*remarks, *describe_circumstances(table, zeros)),
+        sentences=(
+            *describe_certificates(judgement.certified),
+            *remarks,
+            *describe_circumstances(table, zeros),
+        ),
+        certified=judgement.certified,
     )
 
 

@@ -57,7 +57,8 @@ def find_proven_intervals(
     wanted[cells] = True
     wanted &= published.unknown
     effort = effort or Effort(tuning.WHOLE_TABLE_SECONDS)
-    bounds = np.full((2, len(truth)), 0.0)
+    bounds = np.zeros((2, len(truth)))
+    bounds[1] = INFINITE  # of cells whose interval was not computed
     bounds[:, cell_intervals.cells] = cell_intervals.lower, cell_intervals.upper
     with work.step("Proving that cells are not unique", int(wanted.sum())) as step:
         for component in find_components(published.structure.relations, published.unknown):
