@@ -172,8 +172,8 @@ def judge_cells(
     if is_limited_by_records(table):
         asked = np.flatnonzero(hidden & ~is_lacking)
         is_exact[hidden] = False
-        width = np.where(certified[cells], spread, np.maximum(high - low, 0))
-        chance[hidden] = 1 / (width[hidden] + 1)
+        values_left = np.where(certified[cells], spread, np.maximum(high - low, 0))
+        chance[hidden] = 1 / (values_left[hidden] + 1)
         known, untold = find_cells_known_by_records(
             published, table.units, cells[asked], protection
         )
