@@ -302,7 +302,7 @@ def test_however_few_rows_fit_every_set_is_counted_once(
 def test_more_records_that_are_alike_than_a_walk_can_count_are_grouped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from divulge.records.sweep import portion_walk, relation_lattice, relation_sweep
+    from divulge.records.sweep.engine_sweep import portion_walk, relation_lattice, relation_sweep
 
     folder = write_lake(tmp_path / "crowd", crowd(8))
     memory, relation = read_both(folder, "duckdb", roles=CROWD_ROLES)
@@ -353,7 +353,7 @@ def test_a_walk_in_portions_that_was_interrupted_goes_on(
 def test_a_server_whose_workers_lack_divulge_counts_set_by_set(
     lake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from divulge.records.sweep import relation_lattice
+    from divulge.records.sweep.engine_sweep import relation_lattice
 
     memory, relation = read_both(lake, "sail")
     monkeypatch.setattr(relation_lattice, "version", lambda _: "0.0.0 of another place")
@@ -383,7 +383,7 @@ def test_sets_in_portions_are_those_of_memory_however_little_fits(
 def test_an_engine_that_tears_rows_apart_is_caught(
     lake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from divulge.records.sweep.portion_walk import PortionWalk
+    from divulge.records.sweep.engine_sweep.portion_walk import PortionWalk
 
     _, relation = read_both(lake, "duckdb")
     monkeypatch.setattr(PortionWalk, "_find_last_block", lambda _, table: table.num_rows)
@@ -507,7 +507,7 @@ def test_a_sweep_that_was_killed_goes_on_where_it_was(
 def test_a_portion_that_is_cut_elsewhere_is_not_taken_for_what_was_remembered(
     tmp_path: Path,
 ) -> None:
-    from divulge.records.sweep.portion_walk import PortionWalk
+    from divulge.records.sweep.engine_sweep.portion_walk import PortionWalk
 
     walk = PortionWalk(
         always=(0,), open_=(1,), attributes=2, cardinalities={0: 4, 1: 2}, secret_totals=[],

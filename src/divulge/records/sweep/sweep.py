@@ -17,17 +17,17 @@ from divulge.data.dictionary import as_names, find_name_problems
 from divulge.engines import DuckSession, WorkersLackDivulge
 from divulge.engines.spark import SCHEME
 from divulge.records import tuning
-from divulge.records.sweep.people_sweep import count_people_by_set
-from divulge.records.sweep.prefix_walk import PrefixWalk
-from divulge.records.sweep.relation_sweep import (
+from divulge.records.sweep.engine_sweep.relation_sweep import (
     count_code_bits,
     count_relation_lattice,
     count_relation_sets,
     fetch_combinations,
 )
+from divulge.records.sweep.engine_sweep.sql_sweep import SqlSweep
+from divulge.records.sweep.people_sweep import count_people_by_set
+from divulge.records.sweep.prefix_walk import PrefixWalk
 from divulge.records.sweep.result import Sweep, SweepFigures
 from divulge.records.sweep.set_choice import AttributeSet, SetChoice, choose_known, choose_sets
-from divulge.records.sweep.sql_sweep import SqlSweep
 from divulge.records.sweep.subset_cube import CubeAttribute, Floats, SubsetCube
 from divulge.work import MemoryPlan, Problem, Problems, checks
 

@@ -16,11 +16,11 @@ from divulge import work
 from divulge.classes.relation.values import count_missing, count_values
 from divulge.records import tuning
 from divulge.records.sweep.cube_rows import CubeAttribute
-from divulge.records.sweep.relation_lattice import RelationLattice
+from divulge.records.sweep.engine_sweep.relation_lattice import RelationLattice
+from divulge.records.sweep.engine_sweep.sql_sweep import SqlSweep
 from divulge.records.sweep.result import SweepFigures
 from divulge.records.sweep.set_bits import build_set_bits
 from divulge.records.sweep.set_choice import AttributeSet
-from divulge.records.sweep.sql_sweep import SqlSweep
 from divulge.records.sweep.subset_cube import MOST_ROWS
 from divulge.work import MemoryPlan
 

@@ -23,7 +23,12 @@ from divulge import work
 from divulge.data.relation.value_codes import build_code_join, keep_value_codes
 from divulge.engines import BlockQuery, EngineError
 from divulge.records import tuning
-from divulge.records.sweep.portion_walk import COUNT, PortionWalk, name_known, name_sought
+from divulge.records.sweep.engine_sweep.portion_walk import (
+    COUNT,
+    PortionWalk,
+    name_known,
+    name_sought,
+)
 from divulge.records.sweep.set_choice import AttributeSet
 from divulge.records.sweep.subset_cube import (
     MOST_ROWS,
