@@ -251,5 +251,37 @@ def test_a_release_file_judges_a_history_where_it_is(tmp_path: Path, divulge: An
     assert round_shares(results[0]) == round_shares(results[1])
 
 
+def test_what_is_counted_in_memory_only_is_not_judged_in_a_release(tmp_path: Path) -> None:
+    write_lake(tmp_path / "calls", calls())
+    (tmp_path / "release.toml").write_text(
+        """
+        [[dataset]]
+        name = "calls"
+        source = "calls/*.parquet"
+        engine = "duckdb"
+        unlisted = "drop"
+        roles = { person = ["Caller"], quasi_identifier = ["day", "called"] }
+
+        [[adversary]]
+        name = "neighbour"
+        attack = "events"
+        user = "Caller"
+        time = "day"
+        item = "called"
+        knows = ["item"]
+        points = 2
+
+        [[limit]]
+        adversary = "neighbour"
+        measure = "probabilistic.posterior"
+        at_most = 0.99
+        """,
+        encoding="utf-8",
+    )
+    verdict = dv.Release.load(tmp_path / "release.toml").check()
+    assert verdict.status == "not judged"
+    assert "memory" in " ".join(map(str, verdict.outcomes[0].sentences))
+
+
 def test_days_of_the_strategy_lie_in_several_weeks() -> None:
     assert len({day.isocalendar()[:2] for day in DAYS}) == 3

@@ -153,10 +153,6 @@ hierarchies = {{ sex = {{ pairs = [["1", "person"]] }} }}
     [
         ('[[adversary]]\nname = "x"\nattack = "risk"\nmeasure = "suda"', "in memory only"),
         (
-            '[[adversary]]\nname = "x"\nattack = "events"\nuser = "id"\ntime = "Age"\nitem = "band"\nknows = ["band"]\n',
-            "in memory only",
-        ),
-        (
             '[[adversary]]\nname = "x"\nattack = "records"\nmodel = "CRS"\nprior = "band"',
             "a weight that is text is counted in memory only",
         ),

@@ -21,8 +21,9 @@ READ = {
     ("attack", "population"), ("attack", "release"), ("init", "accept"),
     ("reconstruct", "prior"), ("reconstruct", "truth"), ("risk", "original"),
     ("risk", "population"), ("explain", "log"), ("protect", "revises"), ("events attack", "release"),
-    ("events unicity", "release"), ("tables suppress", "hierarchy"), ("tables audit", "hierarchy"),
-    ("tables audit", "original"), ("hierarchy", "levels"), ("recode", "apply"),
+    ("events ten", "release"), ("events unicity", "release"), ("tables suppress", "hierarchy"),
+    ("tables audit", "hierarchy"), ("tables audit", "original"), ("hierarchy", "levels"),
+    ("recode", "apply"),
     ("rules run", "release"), ("rules why", "release"), ("verify", "key"),
     ("verify", "original"), ("verify", "release"),
 }  # fmt: skip
