@@ -167,3 +167,11 @@ def test_tuples_of_a_column_are_tuples_whatever_their_fields_are_called() -> Non
     }
     with evaluate(program, data) as facts:
         assert facts.rows("first") == [("x",)]
+
+
+@pytest.mark.parametrize("chunks", [[], [[]]])
+def test_tuples_of_an_empty_table_are_tuples_too(chunks: list[list[Any]]) -> None:
+    kind = pa.struct([("town", pa.string()), ("year", pa.int64())])
+    column = pa.chunked_array(chunks, type=kind)
+    facts = evaluate(Program.parse("q(X) :- p(X)."), {"p": pa.table({"pair": column})})
+    assert facts["q"].to_pylist() == []

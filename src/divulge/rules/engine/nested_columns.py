@@ -67,9 +67,11 @@ def name_fields(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The column with the fields of its tuples called by their places, as they are stored."""
     import pyarrow as pa
 
-    if not is_nested(column.type) or not len(column):
+    if not is_nested(column.type):
         return column
-    return pa.chunked_array([_name_fields(chunk) for chunk in column.chunks])
+    # A column without records may have no chunk, and its type is still that of its fields.
+    chunks = column.chunks or [pa.array([], column.type)]
+    return pa.chunked_array([_name_fields(chunk) for chunk in chunks])
 
 
 def _name_fields(array: Any) -> Any:
